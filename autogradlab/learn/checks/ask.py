@@ -1,0 +1,155 @@
+"""Calling a learner's function, and writing down as plain data what it did.
+
+An Answer holds nothing but None, bool, int, float, str, tuple and list, each of exactly that type. So an
+object that claims to be equal to everything is never compared with anything, and an answer can be sent to
+another process, where whoever judges it shares no memory with the code that gave it.
+"""
+
+import contextlib
+import copy
+import json
+import linecache
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+BORROWED = ("autogradlab", "torch", "numpy", "cupy", "jax")  # an exercise may not call what it grades
+ATOMS = (bool, int, float, str)
+LARGEST = 10_000  # elements of one answer: more is no shape, stride or index
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one call did: kind is value, error, foreign (not plain data), changed (an argument) or borrowed."""
+
+    kind: str
+    value: Any = None  # the value; for the other kinds a type, parameter or module name
+    text: str = ""  # the error's message, the foreign object or the changed argument in words
+    where: str = ""  # for an error: the learner's line that raised it
+
+
+class _Foreign(Exception):
+    """The value holds something that is not plain data."""
+
+
+def ask(function: Callable, args: tuple, parameters: tuple[str, ...] = ()) -> Answer:
+    """Call function(*args) on copies of args and describe the outcome. Never raises what the function raised."""
+    given = copy.deepcopy(args)
+    borrowed: list[str] = []
+    try:
+        # nbgrader scores a cell 0 as soon as something reaches stderr, be it only a warning of the learner's code.
+        with contextlib.redirect_stderr(sys.stdout):
+            value = _watched(function, given, borrowed)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # SystemExit too: an exit() inside the function is an answer like any other
+        return Answer("error", type(error).__name__, _short(str(error)), _where(error, function))
+    if borrowed:
+        return Answer("borrowed", borrowed[0])
+    for position, (before, after) in enumerate(zip(args, given, strict=True)):
+        if repr(before) != repr(after):
+            name = parameters[position] if position < len(parameters) else f"argument {position + 1}"
+            return Answer("changed", name, f"from {_short(repr(before))} to {_short(repr(after))}")
+    try:
+        return Answer("value", plain(value))
+    except _Foreign as error:
+        return Answer("foreign", _type_name(error.args[0]), _describe(error.args[0]))
+
+
+def _watched(function: Callable, args: tuple, borrowed: list[str]) -> Any:
+    """Call the function and note the modules it calls that would do its work for it."""
+
+    def watch(frame: Any, event: str, arg: Any) -> None:
+        if event == "call":
+            module = frame.f_globals.get("__name__")
+        elif event == "c_call":
+            module = getattr(arg, "__module__", None) or type(getattr(arg, "__self__", None)).__module__
+        else:
+            return
+        if isinstance(module, str) and module.partition(".")[0] in BORROWED:
+            borrowed.append(module)
+
+    before = sys.getprofile()
+    sys.setprofile(watch)
+    try:
+        return function(*args)
+    finally:
+        sys.setprofile(before)
+
+
+def plain(value: Any, depth: int = 0) -> Any:
+    """The value itself if it is plain data through and through, by exact type; else _Foreign."""
+    kind = type(value)
+    # `is`, never `==` or `in`: a metaclass may claim that its class equals int.
+    if value is None or any(kind is atom for atom in ATOMS):
+        if kind is int and value.bit_length() > 1000:
+            raise _Foreign(value)
+        return value
+    if (kind is tuple or kind is list) and len(value) <= LARGEST and depth < 4:
+        return kind([plain(item, depth + 1) for item in value])
+    raise _Foreign(value)
+
+
+def _type_name(value: Any) -> str:
+    kind = type(value)
+    return kind.__name__ if kind.__module__ in ("builtins", "__main__") else f"{kind.__module__}.{kind.__name__}"
+
+
+def _describe(value: Any) -> str:
+    if type(value) is int:
+        return f"an integer of {value.bit_length()} bits"
+    if type(value) is tuple or type(value) is list:
+        return f"a {type(value).__name__} of {len(value)} elements"
+    try:
+        return _short(str(repr(value)))
+    except BaseException:  # a learner's __repr__ may do anything
+        return f"a {_type_name(value)} that cannot be printed"
+
+
+def _short(text: str, limit: int = 120) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= limit else text[: limit - 4] + " ..."
+
+
+def _where(error: BaseException, function: Callable) -> str:
+    """The innermost line of the learner's own source, as "line 3: return stride[i + 1]"."""
+    source = getattr(getattr(function, "__code__", None), "co_filename", None)
+    found, trace = "", error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if code.co_filename == source:
+            line = linecache.getline(code.co_filename, trace.tb_lineno).strip()
+            found = f"line {trace.tb_lineno}" + (f": {_short(line, 80)}" if line else "")
+        trace = trace.tb_next
+    return found
+
+
+def answers(function: Callable, calls: list[tuple], parameters: tuple[str, ...] = ()) -> str:
+    """The answers to several calls as one JSON text (for a judge in another process)."""
+    return json.dumps([_encode(ask(function, args, parameters)) for args in calls])
+
+
+def read_answers(text: str) -> list[Answer]:
+    """Read what `answers` wrote; ValueError if it is anything else."""
+    try:
+        rows = json.loads(text)
+        return [Answer(row["kind"], _unpack(row["value"]), str(row["text"]), str(row["where"])) for row in rows]
+    except (KeyError, TypeError, RecursionError) as error:
+        raise ValueError(f"not a list of answers: {error}") from None
+
+
+def _encode(answer: Answer) -> dict:
+    return {**asdict(answer), "value": _pack(answer.value)}
+
+
+def _pack(value: Any) -> Any:
+    if type(value) is tuple:
+        return {"tuple": [_pack(item) for item in value]}
+    return [_pack(item) for item in value] if type(value) is list else value
+
+
+def _unpack(value: Any) -> Any:
+    if isinstance(value, dict):
+        return tuple(_unpack(item) for item in value["tuple"])
+    return [_unpack(item) for item in value] if isinstance(value, list) else value

@@ -1,0 +1,214 @@
+"""A task of an exercise: its cases, its typical mistakes, and the sentence said about an answer."""
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from .ask import BORROWED, Answer, ask
+
+
+@dataclass(frozen=True)
+class Raises:
+    """The expected outcome is an error of this type."""
+
+    error: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Case:
+    """One call: the arguments, what must come back, and a few words on why."""
+
+    args: tuple
+    expected: Any
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A typical wrong way to write the function. It is recognised by returning what the learner's returned."""
+
+    function: Callable
+    cause: str
+
+
+@dataclass(frozen=True)
+class Task:
+    """Everything that a check of one function needs."""
+
+    name: str
+    parameters: tuple[str, ...]
+    visible: tuple[Case, ...]
+    reference: Callable[..., Any]  # the right answer, or a Raises
+    fresh: Callable[[random.Random], list[tuple]]  # arguments of the hidden checks
+    hidden: str  # what the hidden checks look at, in a few words
+    mistakes: tuple[Mistake, ...]
+    hint: str  # said when the mistake is not one of the typical ones
+    read: str
+    same: Callable[[tuple, Any, Any], bool] = lambda args, expected, value: identical(expected, value)
+
+    def hidden_cases(self, rng: random.Random) -> list[Case]:
+        """Cases with fresh random arguments, the first of them asked twice."""
+        cases = [Case(args, self.reference(*args)) for args in self.fresh(rng)]
+        return [*cases, Case(cases[0].args, cases[0].expected, AGAIN)]
+
+    def complaint(self, case: Case, answer: Answer) -> str | None:
+        """What is wrong with the answer, in four or five lines; None if nothing is."""
+        if isinstance(case.expected, Raises):
+            good = answer.kind == "error" and answer.value == case.expected.error
+        else:
+            good = answer.kind == "value" and self.same(case.args, case.expected, answer.value)
+        if good:
+            return None
+        lines = [self.call(case), *_outcome(answer), f"  expected  {_expected(case)}"]
+        return "\n".join([*lines, self._cause(case, answer), f"Read: {self.read}."])
+
+    def call(self, case: Case) -> str:
+        """The call as one would write it."""
+        if len(case.args) < 3:
+            inside = ", ".join(map(repr, case.args))
+        else:
+            inside = ", ".join(f"{name}={value!r}" for name, value in zip(self.parameters, case.args, strict=True))
+        return f"{self.name}({inside})"
+
+    def _cause(self, case: Case, answer: Answer) -> str:
+        if answer.kind == "changed":
+            return f"The function changed its argument {answer.value}; work on a copy, such as list({answer.value})."
+        if answer.kind == "borrowed":
+            return f"The function calls {answer.value}, which does the work for it. Write it in plain Python."
+        if answer.kind == "error" and answer.value == "NameError":
+            return "A name is used that no cell above defines: run the cells from the top, or look for a typing error."
+        if case.note == AGAIN and answer.kind in ("value", "error"):
+            return "The same call was right before: a value outside the function keeps something between two calls."
+        if answer.kind == "value":
+            return self._cause_of_value(case, answer.value)
+        return self.hint
+
+    def _cause_of_value(self, case: Case, value: Any) -> str:
+        expected = case.expected
+        if value is None:
+            return f"None came back. {self.hint}" if self._may_be_none else "The function ends without a `return`."
+        if isinstance(expected, Raises):
+            return f"This must raise {expected.error}, as in PyTorch: {expected.why}."
+        if identical(_as_tuples(expected), _as_tuples(value)):
+            return "The numbers are right, but a list came back where PyTorch has a tuple: tuple(...) makes one."
+        if expected is not None and _as_ints(value) == _as_ints(expected):
+            return f"The value is right, its type is not: {_types(value)} where {_types(expected)} is expected."
+        for mistake in self.mistakes:
+            if self._mistaken(mistake.function, case.args, value):
+                return mistake.cause
+        return self.hint
+
+    @property
+    def _may_be_none(self) -> bool:
+        return any(case.expected is None for case in self.visible)
+
+    def _mistaken(self, function: Callable, args: tuple, value: Any) -> bool:
+        try:
+            return identical(_as_tuples(function(*args)), _as_tuples(value))
+        except Exception:  # the wrong way does not answer this call
+            return False
+
+
+AGAIN = "asked a second time"
+
+
+def identical(a: Any, b: Any) -> bool:
+    """Equal values of equal types, through and through: 1, 1.0 and True are three different answers."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, tuple | list):
+        return len(a) == len(b) and all(identical(x, y) for x, y in zip(a, b, strict=True))
+    return a == b
+
+
+def _as_tuples(value: Any) -> Any:
+    return tuple(map(_as_tuples, value)) if isinstance(value, tuple | list) else value
+
+
+def _as_ints(value: Any) -> Any:
+    if isinstance(value, tuple | list):
+        return tuple(map(_as_ints, value))
+    return int(value) if isinstance(value, int | float) and value == value and abs(value) != float("inf") else value
+
+
+def _types(value: Any) -> str:
+    """The first type inside that is not int, or the type itself."""
+    if isinstance(value, tuple | list):
+        inner = [_types(item) for item in value]
+        return next((name for name in inner if name != "int"), "int")
+    return type(value).__name__
+
+
+def _outcome(answer: Answer) -> list[str]:
+    if answer.kind == "error":
+        lines = [f"  raised    {answer.value}: {answer.text}".rstrip(": ")]
+        return lines + ([f"            {answer.where}"] if answer.where else [])
+    if answer.kind == "changed":
+        return [f"  changed   {answer.value} {answer.text}"]
+    if answer.kind == "borrowed":
+        return [f"  called    {answer.value}"]
+    if answer.kind == "foreign":
+        return [f"  returned  {answer.text}, of type {answer.value}"]
+    return [f"  returned  {answer.value!r}"]
+
+
+def _expected(case: Case) -> str:
+    note = f", {case.note}" if case.note else ""
+    if isinstance(case.expected, Raises):
+        return f"{case.expected.error}: {case.expected.why}"
+    return f"{case.expected!r}{note}"
+
+
+class CheckFailed(AssertionError):
+    """A check that did not pass; in a notebook only its message is shown, not the way through this file."""
+
+    def _render_traceback_(self) -> list[str]:  # IPython asks for this
+        return str(self).splitlines()
+
+
+def not_written(name: str) -> NotImplementedError:
+    """The error of a function that still is as the exercise came; only its message is shown."""
+    error = NotImplementedError(f"{name} is not written yet: replace the line that raises.")
+    error._render_traceback_ = lambda: [str(error)]  # type: ignore[attr-defined]
+    return error
+
+
+class Check:
+    """The check of one task: call it with the function for the visible cases; `.hidden` for fresh ones."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.__doc__ = f"Check {task.name}({', '.join(task.parameters)})."
+
+    def __call__(self, function: Callable) -> None:
+        count = len(self.task.visible)
+        self._run(function, [*self.task.visible, self._again()])
+        print(f"{count} of {count} visible checks pass. Hidden checks ({self.task.hidden}) follow when you submit.")
+
+    def hidden(self, function: Callable) -> None:
+        """The checks that grading adds: fresh random arguments."""
+        cases = self.task.hidden_cases(random.Random())
+        self._run(function, cases)
+        print(f"{len(cases)} of {len(cases)} hidden checks pass ({self.task.hidden}).")
+
+    def _again(self) -> Case:
+        first = self.task.visible[0]
+        return Case(first.args, first.expected, AGAIN)
+
+    def _run(self, function: Callable, cases: list[Case]) -> None:
+        if not callable(function):
+            raise CheckFailed(f"{self.task.name} is {function!r}, not a function: run its cell again.")
+        module = getattr(function, "__module__", None)
+        if isinstance(module, str) and module.partition(".")[0] in BORROWED:
+            raise CheckFailed(
+                f"{self.task.name} is {module}'s own function.\nThe exercise asks for yours: write it in plain Python."
+            )
+        for case in cases:
+            answer = ask(function, case.args, self.task.parameters)
+            if answer.kind == "error" and answer.value == "NotImplementedError":
+                raise not_written(self.task.name)
+            message = self.task.complaint(case, answer)
+            if message:
+                raise CheckFailed(message)
