@@ -35,7 +35,16 @@ KEEPS = re.compile(
     "NATIVE_TLS|SYSTEM_CERTS|HTTP_TIMEOUT|CONFIG_FILE|KEYRING_PROVIDER|OFFLINE)"
     "|PYTHON(UNBUFFERED|DONTWRITEBYTECODE|UTF8|IOENCODING|PYCACHEPREFIX)"
 )
-DROPS = ("PIP_", "UV_", "PYTHON", "JUPYTER_", "IPYTHON", "__PYVENV", "VIRTUAL_ENV", "CONDA_PREFIX", "MPLBACKEND")
+DROPS = ("PIP_", "UV_", "PYTHON", "JUPYTER_", "IPYTHON", "__PYVENV", "VIRTUAL_ENV", "CONDA_PREFIX", "MPL")
+
+# What notebooks and tests run with, so that they come out the same everywhere.
+REPEATABLE = {
+    "AUTOGRADLAB_ACCELERATOR": "sim",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "VECLIB_MAXIMUM_THREADS": "1",
+}
 
 # What an installer's output says about the cause, and what to do about it.
 CAUSES = (
@@ -91,7 +100,7 @@ def environment(python: Path) -> dict[str, str]:
     if os.access(ROOT, os.W_OK):
         home = ROOT / ".jupyter"
         env |= {f"JUPYTER_{kind.upper()}_DIR": str(home / kind) for kind in ("config", "data", "runtime")}
-        env["IPYTHONDIR"] = str(home / "ipython")
+        env |= {"IPYTHONDIR": str(home / "ipython"), "MPLCONFIGDIR": str(home / "matplotlib")}
     return env
 
 

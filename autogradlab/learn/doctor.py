@@ -65,9 +65,14 @@ def run_quietly(command: list[str], stdin: str = "", seconds: float = 60) -> tup
     return done.returncode == 0, lines[-1] if lines else ""
 
 
+def run_python(program: str) -> tuple[bool, str]:
+    """Like run_quietly, in a process of its own: what is broken there must not stop the doctor."""
+    return run_quietly([sys.executable, "-P", "-c", program])
+
+
 def check_python() -> Finding:
     text = f"{'.'.join(map(str, sys.version_info[:3]))}, {struct.calcsize('P') * 8} bits, {sys.executable}"
-    if sys.version_info < (3, 11):
+    if sys.version_info < (3, 11):  # noqa: UP036  (the doctor may be started by any Python)
         return Finding("missing", text, "Install Python 3.11 or newer: https://www.python.org/downloads/")
     return Finding("ok", text)
 
@@ -104,23 +109,24 @@ def check_numpy() -> Finding:
     if found.state == "ok" and not (2,) <= version_of("numpy") < (2, 6):
         return Finding("missing", f"{found.text}; NumPy from 2.0 to 2.5 is needed", f"Run: {DOOR}")
     if found.state == "ok":
-        works, said = run_quietly([sys.executable, "-P", "-c", "import numpy, ml_dtypes; numpy.ones(2) @ numpy.ones(2)"])
+        works, said = run_python("import numpy, ml_dtypes; numpy.ones(2) @ numpy.ones(2)")
         if not works:
             return Finding("missing", f"NumPy does not start: {said}", f"Delete .venv, then run: {DOOR}")
     return found
 
 
 def check_engine() -> Finding:
-    """The engine differentiates x * x at 3, in a process of its own: a broken one must not stop the doctor."""
+    """The engine differentiates x * x at 3."""
     program = (
         "import autogradlab as t; x = t.tensor(3.0, requires_grad=True); (x * x).backward();"
         "print(t.__file__ if x.grad.item() == 6 else 1 / 0)"
     )
-    works, said = run_quietly([sys.executable, "-P", "-c", program])
+    works, said = run_python(program)
     if not works:
         return Finding("missing", f"autogradlab does not run: {said}", f"Run: {DOOR}   (in a whole copy of the course)")
     if not Path(said).resolve().is_relative_to(ROOT):
-        return Finding("missing", f"autogradlab comes from {said}, not from {ROOT}", pip("--no-deps", "-e", f'"{ROOT}"'))
+        fix = pip("--no-deps", "-e", f'"{ROOT}"')
+        return Finding("missing", f"autogradlab comes from {said}, not from {ROOT}", fix)
     return Finding("ok", "autogradlab differentiates x * x")
 
 
@@ -132,7 +138,7 @@ def check_pictures() -> Finding:
             return Finding("ok", f"drawn by {dot}")
     if version_of("pygraphviz"):
         program = "import pygraphviz; pygraphviz.AGraph('digraph { a -> b }').draw(format='svg', prog='dot')"
-        works, said = run_quietly([sys.executable, "-P", "-c", program])
+        works, said = run_python(program)
         if works:
             return Finding("ok", "drawn by pygraphviz, which carries Graphviz")
     trouble = f"Graphviz does not work ({said})" if dot or version_of("pygraphviz") else "Graphviz is not installed"
@@ -169,7 +175,7 @@ def check_cupy() -> Finding:
         text = f"{text}, though the driver runs CUDA {driver[0]}.{driver[1]}"
         return Finding("optional", text, pip(f'"{which}[ctk]"'))
     show = "import cupy as c; r = c.cuda.runtime; print(c.__version__, r.runtimeGetVersion(), c.cuda.is_available())"
-    works, said = run_quietly([sys.executable, "-P", "-c", show])
+    works, said = run_python(show)
     if not works or len(said.split()) != 3:
         return Finding("optional", f"installed, but does not start: {said}", pip('"cupy-cuda13x[ctk]"'))
     version, runtime, available = said.split()
@@ -189,7 +195,7 @@ def check_mpi() -> Finding:
     if importlib.util.find_spec("mpi4py") is None:
         packages = ("mpi4py",) if os.name == "nt" else ("mpi4py", "mpich")
         return Finding("optional", "not installed; only chapters on several processes use it", pip(*packages))
-    works, said = run_quietly([sys.executable, "-P", "-c", "from mpi4py import MPI; print(MPI.get_vendor()[0])"])
+    works, said = run_python("from mpi4py import MPI; print(MPI.get_vendor()[0)"])
     if not works:
         return Finding("optional", f"mpi4py finds no MPI library: {said}", pip("mpich"))
     if shutil.which("mpiexec") is None:
