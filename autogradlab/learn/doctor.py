@@ -195,7 +195,7 @@ def check_mpi() -> Finding:
     if importlib.util.find_spec("mpi4py") is None:
         packages = ("mpi4py",) if os.name == "nt" else ("mpi4py", "mpich")
         return Finding("optional", "not installed; only chapters on several processes use it", pip(*packages))
-    works, said = run_python("from mpi4py import MPI; print(MPI.get_vendor()[0)"])
+    works, said = run_python("from mpi4py import MPI; print(MPI.get_vendor()[0])")
     if not works:
         return Finding("optional", f"mpi4py finds no MPI library: {said}", pip("mpich"))
     if shutil.which("mpiexec") is None:
