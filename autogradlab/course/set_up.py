@@ -70,7 +70,7 @@ CAUSES = (
     (
         "NewConnectionError|ConnectTimeout|ReadTimeout|getaddrinfo|name resolution|Name or service not known|"
         "Network is unreachable|Connection refused|Connection reset|ProxyError|error sending request|dns error|"
-        "Connection aborted|No route to host",
+        "Connection aborted|No route to host|from versions: none",
         f"no package index could be reached. Connect to the network (or set HTTPS_PROXY or PIP_INDEX_URL), {AGAIN}",
     ),
     (
