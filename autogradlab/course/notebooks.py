@@ -6,6 +6,7 @@ widget state, no Python version, no cell id that another run would choose otherw
 
 import argparse
 import hashlib
+import json
 import os
 import re
 import sys
@@ -50,14 +51,28 @@ def find(names: Iterable[str] = (), folder: Path = FOLDER) -> list[Path]:
 
 
 def read(path: Path) -> nbformat.NotebookNode:
-    """The notebook at path, valid and in format 4.5 or later."""
+    """The notebook at path, valid and in format 4.5, every cell with an id."""
     try:
-        notebook = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
-        nbformat.validate(notebook)
-    except (ValueError, AttributeError, KeyError, nbformat.ValidationError) as error:
-        why = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise Unreadable(f"{path} is not a valid notebook: {why}. Mend it, or restore it with git.") from error
-    return notebook
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if content["nbformat"] != 4:
+            raise ValueError(f"its format is {content['nbformat']}, not 4; open and save it in JupyterLab")
+        give_ids(content["cells"])  # before nbformat does, which would draw them at random
+        content["nbformat_minor"] = 5
+        return nbformat.reads(json.dumps(content), as_version=4)
+    except (ValueError, AttributeError, KeyError, TypeError, nbformat.ValidationError) as error:
+        why = f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error).strip() else '?'}"
+        raise Unreadable(f"{path} is not a valid notebook ({why}). Mend it, or restore it with git.") from error
+
+
+def give_ids(cells: list[dict]) -> None:
+    """A cell keeps its id; one without, or with another's, gets one made from its text."""
+    taken: set[str] = set()
+    for cell in cells:
+        number = 0
+        while not cell.get("id") or cell["id"] in taken:
+            cell["id"] = hashlib.sha256(f"{''.join(cell['source'])}{number}".encode()).hexdigest()[:8]
+            number += 1
+        taken.add(cell["id"])
 
 
 def execute(notebook: nbformat.NotebookNode, folder: Path) -> None:
@@ -77,12 +92,10 @@ def clean(notebook: nbformat.NotebookNode) -> None:
     """Drop what differs from run to run or from machine to machine and says nothing about the course."""
     kept = {key: notebook.metadata[key] for key in KEPT_IN_NOTEBOOK if key in notebook.metadata}
     notebook.metadata = nbformat.from_dict(NOTEBOOK_METADATA | kept)
-    notebook.nbformat_minor = 5
     for cell in notebook.cells:
         cell.metadata = nbformat.from_dict({k: v for k, v in cell.metadata.items() if k in KEPT_IN_CELL})
         for output in cell.get("outputs", ()):
             _clean_output(output)
-    _give_ids(notebook.cells)
 
 
 def _clean_output(output: nbformat.NotebookNode) -> None:
@@ -100,17 +113,6 @@ def _without_paths(text: str) -> str:
     for root in (str(ROOT), "~/" + os.path.relpath(ROOT, Path.home())):
         text = text.replace(root + os.sep, "")
     return text
-
-
-def _give_ids(cells: list[nbformat.NotebookNode]) -> None:
-    """A cell keeps its id; one without, or with another's, gets one made from its text."""
-    taken: set[str] = set()
-    for cell in cells:
-        number = 0
-        while not cell.get("id") or cell["id"] in taken:
-            cell["id"] = hashlib.sha256(f"{cell.source}{number}".encode()).hexdigest()[:8]
-            number += 1
-        taken.add(cell["id"])
 
 
 def store(path: Path) -> bool:
