@@ -10,6 +10,7 @@
 
 for maintainers:
 
+    python3 course.py setup            only make the environment (the others do so too when it is missing)
     python3 course.py notebooks [NAME ...]   execute the notebooks and store their outputs
     python3 course.py lint             what stored notebooks must keep to
     python3 course.py exercises        make exercises/ anew from solutions/
@@ -31,7 +32,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.realpath(__file__))
 IN_THE_ENVIRONMENT = ("start", "check", "submit", "grade", "exercises", "notebooks", "lint")
-COMMANDS = ("lab", "test", "doctor") + IN_THE_ENVIRONMENT + ("lock", "format")
+COMMANDS = ("lab", "test", "doctor", "setup") + IN_THE_ENVIRONMENT + ("lock", "format")
 
 
 def refuse_old_python():
@@ -95,6 +96,8 @@ def dispatch(command, arguments, as_door):
     elif as_door:
         setting.set_up()
     env = setting.environment(python)
+    if command == "setup":
+        return 0
     if command == "doctor":
         return run(env, python, [doctor] + arguments)
     if command == "lab":

@@ -264,7 +264,6 @@ def test_storing_twice_gives_the_same_bytes_and_keeps_what_says_something(tmp_pa
         "ipywidgets.IntSlider(description='n')",
         metadata={"tags": ["a-tag"], "collapsed": True, "execution": {"iopub.execute_input": "2026"}},
     )
-    del first_cell["id"]
     twin = first_cell.copy()
     fails = new_code_cell("1 / 0", metadata={"tags": ["raises-exception"]})
     notebook = stored(tmp_path / NAME, first_cell, twin, fails)
