@@ -41,18 +41,15 @@ def is_check(cell: NotebookNode) -> bool:
 def mend(submitted: NotebookNode, release: NotebookNode) -> tuple[NotebookNode, list[Finding]]:
     """The exercise with the learner's code in it, and what had to be put right for that."""
     copies, extras = _sort_out(submitted, release)
-    findings = _moved(submitted, copies, release)
+    findings = _locked(copies, release) + _moved(submitted, copies, release)
     mended = copy.deepcopy(release)
     mended.cells = list(extras[None])
     for cell in copy.deepcopy(release.cells):
         name = _name(cell)
-        found = copies[name]
         if is_solution(cell):
-            findings += _take_solution(cell, found, mended.cells)
-        elif grade_id(cell):
-            findings += _compare_locked(cell, found)
-        elif found:
-            cell.source = found[-1].source  # notes that the learner wrote into the text stay readable in the feedback
+            findings += _take_solution(cell, copies[name], mended.cells)
+        elif not grade_id(cell) and copies[name]:
+            cell.source = copies[name][-1].source  # notes that the learner wrote into the text stay readable
         mended.cells += [cell, *extras[name]]
     _unique_ids(mended)
     return mended, findings
@@ -128,17 +125,26 @@ def _take_solution(cell: NotebookNode, found: list[NotebookNode], before: list[N
     return findings
 
 
-def _compare_locked(cell: NotebookNode, found: list[NotebookNode]) -> list[Finding]:
-    """A check cell, or another that is not the learner's to change: the course's own text counts."""
-    name = _name(cell)
-    what = f"check cell {name}" if is_check(cell) else f"cell {name}"
-    if not found:
-        return [Finding(name, f"The {what} was missing; it was put back.")]
-    if len(found) > 1:
-        return [Finding(name, f"The {what} is there {len(found)} times; the course's own counts, once.")]
-    if found[0].source.strip() != cell.source.strip() or found[0].cell_type != cell.cell_type:
-        return [Finding(name, f"The {what} was changed; the course's own counts.")]
-    return []
+def _locked(copies: dict, release: NotebookNode) -> list[Finding]:
+    """Check cells, and others that are not the learner's to change: the course's own text counts."""
+    missing, repeated, changed = [], [], []
+    for cell in release.cells:
+        name = _name(cell)
+        if not grade_id(cell) or is_solution(cell):
+            continue
+        found = copies[name]
+        if not found:
+            missing.append(name)
+        elif len(found) > 1:
+            repeated.append(name)
+        elif found[0].source.strip() != cell.source.strip() or found[0].cell_type != cell.cell_type:
+            changed.append(name)
+    kinds = (
+        (missing, "missing; put back"),
+        (repeated, "there more than once; the course's own counts"),
+        (changed, "changed; the course's own counts"),
+    )
+    return [Finding(names[0], f"Check cells {text}: {', '.join(names)}.") for names, text in kinds if names]
 
 
 def _moved(submitted: NotebookNode, copies: dict, release: NotebookNode) -> list[Finding]:
@@ -158,3 +164,24 @@ def _unique_ids(notebook: NotebookNode) -> None:
         if cell.id in seen or not re.fullmatch(r"[a-zA-Z0-9-_]{1,64}", cell.id):
             cell.id = f"cell-{n}"
         seen.add(cell.id)
+
+
+def notes_of(graded: NotebookNode) -> list[str]:
+    """What happened while the notebook was run that a mark alone does not say."""
+    notes, unwritten = [], []
+    for cell in graded.cells:
+        error = next((out for out in cell.get("outputs", []) if out.output_type == "error"), None)
+        if error is None:
+            continue
+        name = (grade_id(cell) or "a cell of the student's own").removeprefix("check_")
+        if error.ename == "NotImplementedError":
+            unwritten.append(name)
+        elif error.ename in ("Stopped", "Ended", "NotRun") or is_solution(cell):
+            notes.append(f"{name}: {error.evalue if error.ename in OURS else f'{error.ename}: {error.evalue}'}")
+        else:
+            borrowed = [line.split(maxsplit=1)[1] for line in error.traceback if line.startswith("  called  ")]
+            notes += [f"{name}: calls {module}, which does the work" for module in borrowed]
+    return notes + ([f"not written: {', '.join(unwritten)}"] if unwritten else [])
+
+
+OURS = ("Stopped", "Ended", "NotRun")  # errors that execute.py puts in a cell

@@ -36,6 +36,9 @@ class _Foreign(Exception):
 def ask(function: Callable, args: tuple, parameters: tuple[str, ...] = ()) -> Answer:
     """Call function(*args) on copies of args and describe the outcome. Never raises what the function raised."""
     given = copy.deepcopy(args)
+    home = getattr(function, "__module__", None)
+    if _would_do_the_work(home):
+        return Answer("borrowed", home)
     borrowed: list[str] = []
     try:
         # nbgrader scores a cell 0 as soon as something reaches stderr, be it only a warning of the learner's code.
@@ -67,7 +70,7 @@ def _watched(function: Callable, args: tuple, borrowed: list[str]) -> Any:
             module = getattr(arg, "__module__", None) or type(getattr(arg, "__self__", None)).__module__
         else:
             return
-        if isinstance(module, str) and module.partition(".")[0] in BORROWED:
+        if _would_do_the_work(module):
             borrowed.append(module)
 
     before = sys.getprofile()
@@ -76,6 +79,10 @@ def _watched(function: Callable, args: tuple, borrowed: list[str]) -> Any:
         return function(*args)
     finally:
         sys.setprofile(before)
+
+
+def _would_do_the_work(module: Any) -> bool:
+    return isinstance(module, str) and module.partition(".")[0] in BORROWED
 
 
 def plain(value: Any, depth: int = 0) -> Any:

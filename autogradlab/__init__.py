@@ -1,0 +1,39 @@
+"""autogradlab: PyTorch's tensor and autograd system in small, to be read.
+
+`import autogradlab as torch` runs programs that use PyTorch's tensors and autograd.  Where to begin reading: tensor.py, dispatch.py, one
+block of ops/pointwise.py, engine.py.
+"""
+
+import math
+import warnings
+
+# Results like 1/0 are values here (inf, nan), as in PyTorch; NumPy would warn of each.
+warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"autogradlab\.")
+
+from . import autograd, cuda, dtypes, late, ops, table  # noqa: E402, F401
+from .autograd.anomaly import is_anomaly_enabled  # noqa: E402, F401
+from .devices import accelerator, device  # noqa: E402, F401
+from .dtypes import finfo, get_default_dtype, iinfo, set_default_dtype  # noqa: E402, F401
+from .modes import (  # noqa: E402, F401
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+from .printing import set_printoptions  # noqa: E402, F401
+from .storage import TypedStorage, UntypedStorage  # noqa: E402, F401
+from .tensor import Size, Tensor  # noqa: E402, F401
+
+__version__ = "0.1.0"
+
+late.install(Tensor, {**table.methods, **autograd.METHODS})
+globals().update(table.functions)
+globals().update({d.name: d for d in dtypes.ALL})
+globals().update(dtypes.ALIASES)
+
+dtype = dtypes.dtype
+inf, nan, pi, e = math.inf, math.nan, math.pi, math.e
+strided, contiguous_format, preserve_format = "strided", "contiguous_format", "preserve_format"
+

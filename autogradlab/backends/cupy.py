@@ -1,0 +1,105 @@
+"""NVIDIA GPUs through CuPy, which is imported on first use; what stopped that is kept and said on every use."""
+
+import functools
+
+_cupy, _problem = None, None
+
+
+def _load():
+    """CuPy itself, or None with the reason in `_problem`."""
+    global _cupy, _problem
+    if _cupy is None and _problem is None:
+        try:
+            import cupy
+
+            if cupy.cuda.runtime.getDeviceCount() < 1:
+                raise RuntimeError("the driver sees no GPU")
+            _cupy = cupy
+        except Exception as exc:  # a missing module, driver or library: each its own type
+            _problem = f"{type(exc).__name__}: {exc}".splitlines()[0]
+    return _cupy
+
+
+def device_count() -> int:
+    """How many GPUs can be used; 0 without CuPy or driver."""
+    return _load().cuda.runtime.getDeviceCount() if _load() else 0
+
+
+def problem() -> str | None:
+    """Why there is no GPU to use, or None."""
+    _load()
+    return _problem
+
+
+class CupyBackend:
+    """Buffers are CuPy allocations, windows are cupy.ndarrays over them."""
+
+    def __init__(self, index: int):
+        self.index, self.xp = index, _cupy
+        self.array = _cupy.ndarray
+        self.generator = None
+
+    def allocate(self, nbytes: int):
+        with _cupy.cuda.Device(self.index):
+            return _cupy.empty(nbytes, _cupy.uint8)
+
+    def window(self, buffer, dtype, shape, stride, offset):
+        size = dtype.itemsize
+        with _cupy.cuda.Device(self.index):
+            if 0 in shape:
+                return _cupy.empty(shape, dtype.numpy)
+            return _cupy.ndarray(shape, dtype.numpy, buffer.data + offset * size, tuple(s * size for s in stride))
+
+    def flat(self, array):
+        if array.size == 0:
+            return self.allocate(0)
+        cells = 1 + sum((n - 1) * s for n, s in zip(array.shape, array.strides, strict=True)) // array.itemsize
+        return _cupy.ndarray((cells * array.itemsize,), _cupy.uint8, array.data)
+
+    def as_array(self, value, dtype):
+        return _cupy.asarray(value, dtype.numpy)
+
+    def owns(self, array) -> bool:
+        return array.base is None
+
+    def scalar(self, value, dtype):
+        return dtype.numpy.type(value)
+
+    def to_host(self, array):
+        return _cupy.asnumpy(array)
+
+    def from_host(self, array):
+        with _cupy.cuda.Device(self.index):
+            return _cupy.array(array)
+
+    def pointer(self, buffer) -> int:
+        return buffer.data.ptr
+
+    def seed(self, seed: int) -> None:
+        with _cupy.cuda.Device(self.index):
+            self.generator = _cupy.random.default_rng(seed)
+
+    def random(self):
+        if self.generator is None:
+            self.seed(0)
+        return self.generator
+
+    def synchronize(self) -> None:
+        _cupy.cuda.Device(self.index).synchronize()
+
+
+@functools.cache
+def _made(index: int) -> CupyBackend:
+    return CupyBackend(index)
+
+
+def backend(index: int | None) -> CupyBackend:
+    """The backend of GPU `index`; RuntimeError with the reason where it cannot be used."""
+    if _load() is None:
+        raise RuntimeError(
+            f"cuda is not available ({_problem}). Install CuPy and an NVIDIA driver (`python3 course.py doctor` says what is "
+            'missing), or use the simulated accelerator, device "sim".'
+        )
+    if not 0 <= (index or 0) < device_count():
+        raise RuntimeError(f"invalid device ordinal: there is no GPU {index}, only {device_count()} (counted from 0).")
+    return _made(index or 0)

@@ -1,0 +1,81 @@
+"""The CPU: NumPy arrays over host memory."""
+
+import functools
+
+import numpy
+
+from autogradlab.shapes import is_dense
+
+
+class NumpyBackend:
+    """Buffers are one-dimensional uint8 arrays, windows are ndarrays over them."""
+
+    xp = numpy
+    array = numpy.ndarray
+    generator = numpy.random.default_rng(0)
+
+    def allocate(self, nbytes: int):
+        return numpy.empty(nbytes, numpy.uint8)
+
+    def window(self, buffer, dtype, shape, stride, offset):
+        """The elements that (shape, stride, offset) pick from a buffer, without a copy."""
+        if 0 in shape:
+            return numpy.empty(shape, dtype.numpy)
+        size = dtype.itemsize
+        return numpy.ndarray(shape, dtype.numpy, buffer, offset * size, [s * size for s in stride])
+
+    def flat(self, array):
+        """All bytes from an array's first element to its last, as a buffer that shares its memory."""
+        if array.size == 0:
+            return numpy.empty(0, numpy.uint8)
+        if array.flags.c_contiguous:
+            return array.reshape(-1).view(numpy.uint8)
+        cells = 1 + sum((n - 1) * s for n, s in zip(array.shape, array.strides, strict=True)) // array.itemsize
+        line = numpy.lib.stride_tricks.as_strided(array, (cells,), (array.itemsize,))
+        return line.view(numpy.uint8)
+
+    def as_array(self, value, dtype):
+        """A kernel's result as an array of that dtype: NumPy hands out scalars where arrays have no dimensions."""
+        return numpy.asarray(value, dtype.numpy)
+
+    def owns(self, array) -> bool:
+        """Whether an array is alone on its memory and fills it, so that a tensor may take it over."""
+        return array.base is None and is_dense(array.shape, tuple(s // array.itemsize for s in array.strides))
+
+    @functools.lru_cache(maxsize=1024, typed=True)  # noqa: B019 - one backend for the life of the process
+    def _constant(self, value, numpy_dtype):
+        made = numpy.array(value, numpy_dtype)
+        made.setflags(write=False)
+        return made
+
+    def scalar(self, value, dtype):
+        """A Python number as a kernel wants it: a 0-d array of the right dtype, twice as fast as the number itself."""
+        if value == 0 or value != value:  # 0.0 and -0.0 are equal as keys
+            return numpy.array(value, dtype.numpy)
+        return self._constant(value, dtype.numpy)
+
+    def to_host(self, array):
+        return array
+
+    def from_host(self, array):
+        return array
+
+    def pointer(self, buffer) -> int:
+        return buffer.__array_interface__["data"][0]
+
+    def seed(self, seed: int) -> None:
+        self.generator = numpy.random.default_rng(seed)
+
+    def random(self):
+        """The generator of random numbers: an object with NumPy's Generator methods that returns arrays of this backend."""
+        return self.generator
+
+    def synchronize(self) -> None:
+        """Nothing to wait for: NumPy returns when it is done."""
+
+
+_cpu = NumpyBackend()
+
+
+def backend(index=None) -> NumpyBackend:
+    return _cpu

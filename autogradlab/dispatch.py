@@ -1,0 +1,306 @@
+"""The way of a call: which kernel runs, on what, and what is recorded.
+
+`call` is the whole of it, in order: observer and autocast (rarely), one dtype and device for all, the kernel, the new tensor, and
+a node if anything needs gradients.  `call_view` is the same for operators that only change geometry; `call_into` writes into an
+existing tensor, all checks first.  Operators themselves are in `ops/`; how a block becomes one is in `table.py`.
+"""
+
+from . import dtypes, errors, shapes, views
+from .graph import PackedTensor, SavedTensor
+from .modes import ANOMALY, AUTOCAST, NO_GRAD, OBSERVED, PACKING, state
+from .tensor import Tensor, scalar, wrap
+
+NOTHING = {}
+UNUSUAL = AUTOCAST | OBSERVED
+
+
+def call(op, inputs, options=NOTHING):
+    """One call of an operator on tensors.  Returns a new tensor, or a tuple of them."""
+    flags = state.flags
+    if flags & UNUSUAL:
+        inputs = unusual(op, inputs, options)
+    first = inputs[0]
+    dtype, device = first._dtype, first._device
+    windows = []
+    for t in inputs:
+        if t._dtype is not dtype or t._device is not device:
+            result = None
+            break
+        window = t._window
+        windows.append(t.window if window is None else window)
+    else:
+        result = op.direct.get(dtype)  # what comes of operands that need no conversion; None: they do
+    if result is None:
+        return _call_converted(op, inputs, options)
+    try:
+        out = op.kernel(device._backend.xp, *windows, **options)
+    except ValueError:
+        _explain(inputs)
+        raise
+    if type(out) is tuple:
+        return _wrap_all(op, inputs, options, out, result, device)
+    backend = device._backend
+    if type(out) is not backend.array:
+        out = backend.as_array(out, result)
+    t = wrap(out, result, device)
+    if not flags & NO_GRAD and op.formulas:
+        record(op, inputs, options, (t,))
+    return t
+
+
+def _call_converted(op, inputs, options):
+    """The rest of `call` where operands differ in dtype, or where the kernel computes in another one."""
+    device, dtype, windows, result = convert(op, inputs, options)
+    try:
+        out = op.kernel(device.backend.xp, *windows, **options)
+    except ValueError:
+        _explain(inputs)
+        raise
+    if type(out) is tuple:
+        return _wrap_all(op, inputs, options, out, result, device)
+    t = wrap(fit(device.backend, out, result), result, device)
+    if not state.flags & NO_GRAD and op.formulas:
+        record(op, inputs, options, (t,))
+    return t
+
+
+def fit(backend, array, dtype):
+    """An array of the promised dtype: half precision is computed in float32 and rounded here, once."""
+    if type(array) is not backend.array:
+        return backend.as_array(array, dtype)
+    return array if array.dtype == dtype.numpy else array.astype(dtype.numpy)
+
+
+def _wrap_all(op, inputs, options, arrays, result, device):
+    """The tensors of an operator with several outputs; the differentiable ones come first."""
+    kinds = op.output_dtypes(result)
+    made = [wrap(fit(device.backend, a, d), d, device) for a, d in zip(arrays, kinds, strict=True)]
+    if not state.flags & NO_GRAD and op.formulas:
+        record(op, inputs, options, made)
+    return op.outputs(*made)
+
+
+def convert(op, inputs, options):
+    """One device and one dtype for all operands: (device, computing dtype, windows, dtype of the result)."""
+    device = common_device(op.name, inputs)
+    if op.promote:
+        common = common_dtype(inputs)
+    else:
+        common = inputs[0]._dtype
+        if op.same_dtype and any(t._dtype is not common for t in inputs):
+            names = " != ".join(t._dtype.name for t in inputs)
+            raise RuntimeError(f"{op.name}: expected all operands to have the same dtype, but got: {names}. Convert one with .to(dtype).")
+    if op.floats and not common.is_floating_point:
+        common = dtypes.get_default_dtype()
+    op.check_dtype(common)
+    computing = dtypes.float32 if common.is_half and not op.moves else common
+    numpy_dtype, windows = computing.numpy, []
+    for t in inputs:
+        window = t.window if t._device is device else device.backend.scalar(t.item(), t._dtype)
+        if (op.promote or t is inputs[0] or op.same_dtype) and window.dtype != numpy_dtype:
+            window = window.astype(numpy_dtype)
+        windows.append(window)
+    return device, computing, windows, op.result_dtype(common, options)
+
+
+def common_device(name: str, tensors):
+    """The device all operands are on; 0-d tensors of the CPU may stand beside an accelerator's."""
+    device = tensors[0]._device
+    for t in tensors:
+        if t._device is not device:
+            if t._device.type == "cpu" and not t.shape:
+                continue
+            if device.type != "cpu" or any(u.shape for u in tensors if u._device is device):
+                raise errors.device_mismatch(name, tensors)
+            device = t._device
+    return device
+
+
+class Number(Tensor):
+    """A tensor made from a Python number: it gives way to every tensor of its category."""
+
+    __slots__ = ()
+
+
+def common_dtype(tensors) -> dtypes.dtype:
+    """PyTorch's promotion over tensors with dimensions, 0-d tensors and Python numbers."""
+    groups = [], [], []
+    for t in tensors:
+        groups[2 if type(t) is Number else 0 if t.shape else 1].append(t._dtype)
+    return dtypes.combine(*groups)
+
+
+def operand(value, beside: Tensor):
+    """A Python or NumPy number beside a tensor, as a 0-d tensor; None if it is no number."""
+    kind = dtypes.PYTHON.get(type(value))
+    if kind is None:
+        if isinstance(value, float):
+            value, kind = float(value), dtypes.get_default_dtype()
+        elif hasattr(value, "__index__") or hasattr(value, "dtype") and getattr(value, "shape", None) == ():
+            value = value.item() if hasattr(value, "item") else int(value)
+            return operand(value, beside)
+        else:
+            return None
+    mine = beside._dtype
+    device = beside._device
+    if mine.category >= kind.category and not mine.is_half:
+        try:
+            return scalar(value, mine, device)
+        except OverflowError:
+            raise RuntimeError(f"value cannot be converted to type {mine.name} without overflow: {value}.") from None
+    number = scalar(value, dtypes.float32 if mine.is_half else kind, device)
+    number.__class__ = Number
+    return number
+
+
+def _explain(inputs) -> None:
+    """A kernel refused its operands: if their shapes do not broadcast, say so in PyTorch's terms."""
+    if len(inputs) > 1:
+        shapes.broadcast_shapes(*[tuple(t.shape) for t in inputs])
+
+
+def unusual(op, inputs, options):
+    """What an observer is told, and what autocast makes of the operands."""
+    if state.observer is not None:
+        state.observer("call", op=op, inputs=inputs, options=options)
+    return state.autocast(op, inputs) if state.autocast is not None else inputs
+
+
+# Recording ------------------------------------------------------------------------------------------------------------
+
+
+def record(op, inputs, options, outputs) -> None:
+    """Give results their node, if an input requires gradients that this operator has a formula for."""
+    edges, mask, bit = [], 0, 1
+    for t in inputs:
+        node = t._node if t._view is None else t._view.node(t)
+        if node is not None:
+            edges.append((node, t._nr) if t._nr else node)
+            mask |= bit
+        elif t._requires:
+            edges.append(t)
+            mask |= bit
+        else:
+            edges.append(None)
+        bit <<= 1
+    wanted = mask & op.differentiable
+    if not wanted:
+        return
+    if wanted != mask:
+        edges = [e if op.differentiable >> i & 1 else None for i, e in enumerate(edges)]
+    node = make_node(op, edges, wanted, inputs, options, outputs)
+    outputs[0]._node = node
+    for nr in range(1, 1 + len(node.more)):
+        outputs[nr]._node, outputs[nr]._nr = node, nr
+
+
+def make_node(op, edges, wanted, inputs, options, outputs, original=None, written=None):
+    """The node of a call: it saves what the formulas of the wanted gradients name, and nothing else.
+
+    original: the first input's value before an in-place call; written: the storage that call wrote to.
+    """
+    keep = PackedTensor if state.flags & PACKING else SavedTensor
+    names, positions = op.saves(wanted, len(inputs))
+    saved = []
+    for position in positions:
+        if position < 0:  # an output: an alias without its node, which would be a cycle
+            saved.append(keep(outputs[~position].alias(), True))
+        elif position == 0 and original is not None:
+            saved.append(keep(original))
+        elif written is not None and inputs[position]._storage is written:
+            saved.append(keep(inputs[position].alias()))
+            saved[-1].version -= 1  # saved for the value before the write: backward will find that it is gone
+        else:
+            saved.append(keep(inputs[position]))
+    if op.defaults and not options:
+        options = op.defaults
+    if op.facts:
+        options = op.remember(inputs, options)
+    out = outputs[0]
+    shape = out._window.shape if out._shape is None else out._shape
+    more = op.further(outputs) if op.outputs is not None else ()
+    node = op.node_class(options)(edges, names, saved, options, shape, out._dtype, out._device, more)
+    if state.flags & ANOMALY:
+        remember_forward(node)
+    return node
+
+
+def remember_forward(node) -> None:
+    """Anomaly mode: keep where in the program the node was made."""
+    import traceback
+
+    node.metadata["traceback_"] = traceback.format_stack()[:-3]
+
+
+# Views and writes -----------------------------------------------------------------------------------------------------
+
+
+def call_view(op, source: Tensor, options=NOTHING) -> Tensor:
+    """One call of an operator that reads the same storage by another geometry."""
+    flags = state.flags
+    if flags & OBSERVED:
+        state.observer("call", op=op, inputs=(source,), options=options)
+    shape = source._shape
+    if shape is None:
+        shape = source.shape
+    stride = source._stride
+    if stride is None:
+        stride = source.stride()
+    out = views.make_view(source, op.geometry(shape, stride, source._offset, **options), op.name)
+    if not flags & NO_GRAD:
+        record(op, (source,), options, (out,))
+    return out
+
+
+def call_views(op, source: Tensor, options=NOTHING) -> tuple:
+    """The same for an operator that makes several views at once, with one node behind them."""
+    if state.flags & OBSERVED:
+        state.observer("call", op=op, inputs=(source,), options=options)
+    geometries = op.geometry(tuple(source.shape), source.stride(), source._offset, **options)
+    out = tuple(views.make_view(source, g, op.name, multi_output=True) for g in geometries)
+    if out and not state.flags & NO_GRAD:
+        record(op, (source,), options, out)
+    return out
+
+
+def call_into(op, target: Tensor, inputs, options=NOTHING, in_place: bool = True) -> Tensor:
+    """Run an operator and write its result into `target`: its first input (in place), or a tensor given as out=."""
+    if state.flags & UNUSUAL:
+        unusual(op, inputs, options)
+    recorded = not state.flags & NO_GRAD and any(t.requires_grad for t in (target, *inputs))
+    if recorded and not in_place:
+        raise RuntimeError(f"{op.name}(): functions with out=... arguments don't support automatic differentiation: use the result.")
+    views.check_writable(target, recorded)
+    device, computing, windows, result = convert(op, inputs, options)
+    if device is not target._device:
+        raise errors.device_mismatch(op.name, (target, *inputs))
+    if not dtypes.can_cast(result, target._dtype):
+        raise errors.cannot_cast(op.name + ("_" if in_place else ""), result, target._dtype)
+    if op.pointwise:
+        shape = shapes.broadcast_shapes(*[tuple(t.shape) for t in inputs])
+        if shape != tuple(target.shape):
+            what = "in-place result" if in_place else "out= tensor"
+            raise RuntimeError(f"{op.name}: the result has shape {shape}, the {what} has shape {tuple(target.shape)}: it cannot be resized.")
+    edges = wanted = original = None
+    if recorded and op.formulas:
+        edges = [views.edge_of(t) if op.differentiable >> i & 1 else None for i, t in enumerate(inputs)]
+        wanted = sum(1 << i for i, e in enumerate(edges) if e is not None)
+        if 0 in op.saves(wanted, len(inputs))[1]:
+            original = _before_write(target)
+    xp = device.backend.xp
+    if op.takes_out and computing is target._dtype and result is computing:
+        op.kernel(xp, *windows, **options, out=target.window)
+    else:
+        target.window[...] = fit(device.backend, op.kernel(xp, *windows, **options), target._dtype)
+    views.written(target)  # refuses an inference tensor, as PyTorch's counter does: after the write
+    if wanted:
+        node = make_node(op, edges, wanted, inputs, options, (target,), original, target.memory)
+        views.rebase(target, node)
+    return target
+
+
+def _before_write(target: Tensor) -> Tensor:
+    """The value before a write, kept in the target's place in the graph."""
+    kept = wrap(target.window.copy(), target._dtype, target._device)
+    kept._node, kept._nr, kept._requires = target.grad_fn, target._nr, target._requires
+    return kept

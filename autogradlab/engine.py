@@ -1,0 +1,289 @@
+"""The backward pass: from the roots of a graph to its leaves, each node once, after all gradients for it have arrived.
+
+Three phases (D3 1.2): count for every node how many gradients it waits for; run whatever waits for none, latest made first; add up
+what arrives at the leaves.  Nothing is recursive, so a chain of 100,000 operations is no deeper than one of two.
+
+Gradients travel as raw arrays, and as Tensors only when the pass is itself recorded (`create_graph`, here `lift`).  Each edge makes a
+gradient fit what it arrives at: the sum over what broadcasting repeated, the dtype, and a check of shape and device.
+"""
+
+import heapq
+import sys
+import threading
+
+from . import errors, late, shapes
+from .graph import Node
+from .modes import ANOMALY, NO_GRAD, OBSERVED, Mode, state
+from .tensor import Tensor, wrap
+
+_accumulating = threading.Lock()  # NumPy lets other threads run while it adds
+
+
+class _Recording(Mode):
+    """Gradients on for a pass that is itself recorded, off for any other."""
+
+    def __init__(self, on: bool):
+        self.on = on
+
+    def change(self):
+        state.flags = state.flags & ~NO_GRAD if self.on else state.flags | NO_GRAD
+
+
+class Task:
+    """One backward pass.
+
+    roots: edges to start from, with their gradients.  targets: edges whose gradients are wanted (autograd.grad); None: all leaves
+    accumulate.  accumulate: put what arrives at targets that are leaves into `.grad` (backward(inputs=...)).
+    """
+
+    def __init__(self, roots, grads, keep: bool, lift: bool, targets=None):
+        self.keep, self.lift, self.targets = keep, lift, targets
+        self.observer = state.observer if state.flags & OBSERVED else None
+        self.buffers = {}  # node or leaf -> gradients of its outputs that have arrived so far
+        self.own = set()  # those buffers (node or leaf, output) that are sums made here: they may be added to in place
+        self.caught = {}  # target edge -> its gradient
+        starts = [split(edge) for edge in roots]
+        self.waiting = self.count([place for place, _ in starts])
+        self.needed = None if targets is None else self.reaching(targets)
+        for (place, nr), grad in zip(starts, grads, strict=True):
+            self.arrive(place, nr, grad)
+        self.ready = []
+        for place in dict.fromkeys(place for place, _ in starts):
+            if not self.waiting[place]:
+                self.push(place)
+
+    def count(self, starts) -> dict:
+        """How many edges lead to each node and leaf of the graph below `starts`."""
+        waiting = dict.fromkeys(starts, 0)
+        stack = list(waiting)
+        while stack:
+            place = stack.pop()
+            if not isinstance(place, Node):
+                continue
+            for edge in place.edges:
+                if edge is None:
+                    continue
+                if type(edge) is tuple:
+                    edge = edge[0]
+                if edge in waiting:
+                    waiting[edge] += 1
+                else:
+                    waiting[edge] = 1
+                    stack.append(edge)
+        return waiting
+
+    def reaching(self, targets) -> set:
+        """The nodes from which a target can be reached; no other needs to run."""
+        parents = {}
+        for place in self.waiting:
+            if isinstance(place, Node):
+                for edge in place.edges:
+                    if edge is not None:
+                        parents.setdefault(split(edge)[0], []).append(place)
+        needed, stack = set(), [split(t)[0] for t in targets]
+        while stack:
+            for parent in parents.get(stack.pop(), ()):
+                if parent not in needed:
+                    needed.add(parent)
+                    stack.append(parent)
+        return needed
+
+    def push(self, place) -> None:
+        """Leaves first, then the node that was made last."""
+        sequence = place.sequence if isinstance(place, Node) else sys.maxsize
+        heapq.heappush(self.ready, (-sequence, id(place), place))
+
+    def run(self) -> None:
+        ready = self.ready
+        while ready:
+            place = heapq.heappop(ready)[2]
+            grads = self.buffers.pop(place, None)
+            if not isinstance(place, Node):
+                self.finish(place, grads and grads[0])
+                continue
+            results = self.step(place, grads)
+            for edge, grad in zip(place.edges, results, strict=True):
+                if edge is None:
+                    continue
+                target, nr = edge if type(edge) is tuple else (edge, 0)
+                if grad is not None:
+                    self.arrive(target, nr, self.fit(grad, target, nr, place))
+                left = self.waiting[target] = self.waiting[target] - 1
+                if not left:
+                    self.push(target)
+
+    def step(self, node, grads):
+        """Run one node; hooks before and after, in PyTorch's order."""
+        if grads is None:  # nothing arrived: nothing to pass on
+            return [None] * len(node.edges)
+        hooks = node.hooks
+        if hooks is not None:
+            self.before(node, hooks, grads)
+        if self.targets is not None:
+            for nr, grad in enumerate(grads):
+                if (node, nr) in self.targets:
+                    self.caught[node, nr] = grad
+            if node not in self.needed:
+                return [None] * len(node.edges)
+        if self.observer is not None:
+            self.observer("node", node=node, grads=grads, waiting=self.waiting, ready=[p for _, _, p in self.ready])
+        results = node.run(grads, self.lift)
+        if not self.keep:
+            node.release()
+        if hooks is not None and hooks.post:
+            results = self.after(node, hooks, grads, results)
+        if state.flags & ANOMALY:
+            check_anomaly(node, results)
+        return results
+
+    def arrive(self, place, nr: int, grad) -> None:
+        """Add a gradient to those a node or leaf has received for one of its outputs."""
+        slots = self.buffers.get(place)
+        if slots is None:
+            self.buffers[place] = slots = [None] * (1 + len(place.more) if isinstance(place, Node) else 1)
+        before = slots[nr]
+        if before is None:
+            slots[nr] = grad
+        elif (place, nr) in self.own and not self.lift:
+            before += grad
+        else:
+            slots[nr] = before + grad
+            if slots[nr].shape != ():  # NumPy's scalars cannot be added to in place
+                self.own.add((place, nr))
+
+    def fit(self, grad, target, nr: int, node):
+        """A gradient as what it arrives at needs it.  The one place where broadcasting is undone."""
+        shape, dtype, device = (target.shape, target.dtype, target.device) if not nr else target.more[nr - 1]
+        if grad.shape != shape:
+            dims = shapes.summed_dims(tuple(grad.shape), tuple(shape))
+            if dims is None:
+                what = f"got a gradient of shape {tuple(grad.shape)} for an input of shape {tuple(shape)}"
+                raise errors.invalid_gradient(node.name(), node.edges.index(target) if target in node.edges else 0, what)
+            grad = late.operators["sum"](grad, dim=dims, keepdim=True)
+            if len(grad.shape) != len(shape):
+                grad = grad.reshape(tuple(shape))
+        if self.lift:
+            if grad._device is not device:
+                raise errors.invalid_gradient(node.name(), 0, f"expected device {device} but got {grad._device}")
+            return grad if grad._dtype is dtype else grad.to(dtype)
+        return grad if grad.dtype is dtype._numpy else grad.astype(dtype.numpy)
+
+    # Leaves -----------------------------------------------------------------------------------------------------------
+
+    def finish(self, leaf: Tensor, grad) -> None:
+        """What happens where a gradient ends: the leaf's hooks, then .grad."""
+        if grad is None:
+            return
+        hooks = leaf._hooks
+        if hooks is not None:  # the leaf's hooks are asked first: what is accumulated is what they return
+            for _, hook in list(hooks.tensor.values()):
+                grad = self.replaced(hook(self.lifted(grad, leaf._dtype, leaf._device)), grad, leaf)
+            for hook in list(hooks.pre.values()):
+                given = hook((self.lifted(grad, leaf._dtype, leaf._device),))
+                grad = grad if given is None else self.replaced(given[0], grad, leaf)
+        if self.targets is not None:
+            if (leaf, 0) in self.targets:
+                self.caught[leaf, 0] = grad
+            return
+        accumulate(leaf, grad, self.lift)
+        if hooks is not None:
+            for hook in list(hooks.post.values()):
+                hook(leaf)
+
+    # Hooks ------------------------------------------------------------------------------------------------------------
+
+    def lifted(self, grad, dtype, device) -> Tensor:
+        return grad if grad is None or self.lift else wrap(device.backend.as_array(grad, dtype), dtype, device)
+
+    def replaced(self, given, grad, place):
+        """The gradient a hook returned in place of the one it was shown."""
+        if given is None:
+            return grad
+        if not isinstance(given, Tensor) or tuple(given.shape) != tuple(grad.shape):
+            what = f"a Tensor of shape {tuple(given.shape)}" if isinstance(given, Tensor) else type(given).__name__
+            raise RuntimeError(f"a hook has changed the size of value: expected None or a Tensor of shape {tuple(grad.shape)}, got {what}.")
+        return given if self.lift else given.window
+
+    def before(self, node, hooks, grads) -> None:
+        """Tensor hooks in the order of registration, then those that keep gradients, then the node's own."""
+        kinds = [(node.dtype, node.device), *((d, v) for _, d, v in node.more)]
+        for nr, hook in list(hooks.tensor.values()):
+            if grads[nr] is not None:
+                grads[nr] = self.replaced(hook(self.lifted(grads[nr], *kinds[nr])), grads[nr], node)
+        for nr, keeper in list(hooks.retain.items()):
+            tensor = keeper()
+            if tensor is not None and grads[nr] is not None:
+                accumulate(tensor, grads[nr], self.lift, steal=False)
+        for hook in list(hooks.pre.values()):
+            given = hook(tuple(self.lifted(g, *kinds[i]) for i, g in enumerate(grads)))
+            if given is not None:
+                given = given if isinstance(given, tuple) else (given,)
+                grads[:] = [g if h is None else self.replaced(h, g, node) for g, h in zip(grads, given, strict=True)]
+
+    def after(self, node, hooks, grads, results):
+        """Hooks that see what the node made of its gradients."""
+        incoming = tuple(self.lifted(g, node.dtype, node.device) for g in grads)
+        for hook in list(hooks.post.values()):
+            shown = tuple(self.lifted(g, node.dtype, node.device) for g in results)
+            given = hook(shown, incoming)
+            if given is not None:
+                given = given if isinstance(given, tuple) else (given,)
+                results = [g if h is None else self.replaced(h, g, node) for g, h in zip(results, given, strict=True)]
+        return results
+
+
+def split(edge):
+    """An edge as (node or leaf, output number)."""
+    return edge if type(edge) is tuple else (edge, 0)
+
+
+def accumulate(leaf: Tensor, grad, lift: bool, steal: bool = True) -> None:
+    """Add a gradient to a tensor's .grad: in place if there is one, else as a tensor of its own."""
+    with _accumulating:
+        if leaf._grad is None:
+            leaf._grad = grad.clone() if lift and not grad.requires_grad else grad if lift else first_gradient(leaf, grad, steal)
+        elif lift:
+            leaf._grad = leaf._grad + grad
+        else:
+            window = leaf._grad.window
+            window += grad if grad.shape else grad[()]
+            storage = leaf._grad.memory
+            if storage.version is not None:
+                storage.version += 1
+
+
+def first_gradient(leaf: Tensor, grad, steal: bool) -> Tensor:
+    """A tensor for a leaf's first gradient: the array itself where nobody else holds it, else a copy."""
+    backend = leaf._device.backend
+    grad = backend.as_array(grad, leaf._dtype)
+    # Whoever passed it down holds it too: this frame, accumulate, finish and run, and getrefcount's own argument.
+    alone = steal and sys.getrefcount(grad) <= HOLDERS and backend.owns(grad) and grad.strides == leaf.window.strides
+    if not alone:
+        layout = shapes.like_strides(tuple(leaf.shape), leaf.stride())
+        made = late.functions["empty_strided"](tuple(leaf.shape), layout, dtype=leaf._dtype, device=leaf._device)
+        made.window[...] = grad
+        return made
+    return wrap(grad, leaf._dtype, leaf._device)
+
+
+HOLDERS = 5
+
+
+def check_anomaly(node, results) -> None:
+    """Anomaly mode: stop at the first node that makes a nan, and show the forward call it comes from."""
+    for i, grad in enumerate(results):
+        if grad is None:
+            continue
+        raw = grad.window if isinstance(grad, Tensor) else grad
+        if bool((raw != raw).any() if hasattr(raw, "any") else raw != raw):
+            where = "".join(node.metadata.get("traceback_", ["(made before anomaly detection was on: no forward call known)\n"]))
+            print(f"{node.name()} made a nan. Traceback of forward call that caused the error:\n{where}", file=sys.stderr)
+            raise RuntimeError(f"Function '{node.name()}' returned nan values in its {i}th output.")
+
+
+def backward(edges, grads, keep: bool, lift: bool, targets=None) -> dict:
+    """Run a pass; what was caught at targets, by edge."""
+    task = Task(edges, grads, keep, lift, targets)
+    with _Recording(lift):
+        task.run()
+    return task.caught

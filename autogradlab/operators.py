@@ -1,0 +1,225 @@
+"""An operator: what one block in `ops/` says, read once.
+
+A block is a class with
+    kernel(xp, a, b, /, option)   arrays in, a fresh array (or a tuple of them) out; what stands before the slash are arrays
+    geometry(shape, stride, offset, option)   instead, for a view: arithmetic only (kernel then serves formulas)
+    grad_a(g, b, a_shape)         one formula per input; its parameters name what it needs: inputs and outputs (which are then
+                                  saved), options, and facts such as a_shape or a_dtype (which cost nothing)
+    grads(g, ...)                 instead, all at once, where inputs are a list or share work
+    arguments(input, dim=None)    the public signature, PyTorch's: returns (tensors, options)
+Formulas run on raw arrays in an ordinary backward, and on Tensors under create_graph; so they use plain arithmetic and operators of the
+table, which take both.
+"""
+
+import inspect
+
+from . import dtypes, errors
+from .backends import namespace
+from .dispatch import NOTHING, call, call_into, call_view, call_views, operand
+from .graph import OpNode
+from .tensor import Tensor
+
+PUBLIC = {"a": "self", "b": "other"}  # PyTorch's names of what nodes save
+FACTS = ("shape", "stride", "offset", "dtype", "device", "shapes", "dtypes")
+
+
+class Operator:
+    """One operator.  Called with Tensors it dispatches; called with raw arrays, inside formulas, it runs the kernel."""
+
+    def __init__(self, block, node=None, *, in_place=False, floats=False, result=None, accepts=None, promote=True,
+                 same_dtype=False, moves=False, pointwise=False, outputs=None, multi_output=False, autocast=None,
+                 symbols=(), names=None, public=("function", "method"), samples=None):  # fmt: skip
+        self.name, self.__doc__, self.block = block.__name__.rstrip("_"), inspect.getdoc(block), block
+        self.in_place, self.floats, self.result, self.accepts = in_place, floats, result, accepts
+        self.promote, self.same_dtype, self.moves, self.pointwise = promote, same_dtype, moves, pointwise
+        self.outputs, self.multi_output, self.autocast = outputs, multi_output, autocast
+        self.symbols, self.public, self.samples = symbols, public, samples
+        self.geometry, self.kernel = getattr(block, "geometry", None), getattr(block, "kernel", None)
+        self._read_signature(names)
+        self._read_formulas()
+        self.arguments = getattr(block, "arguments", None) or (_unary_arguments if len(self.inputs) == 1 else _binary_arguments)
+        self.node_class = _node_classes(self, node)
+        self.direct = self._direct()
+        self._saves = {}
+
+    # What the block says ----------------------------------------------------------------------------------------------
+
+    def _read_signature(self, names) -> None:
+        kinds = inspect.Parameter
+        parameters = list(inspect.signature(self.kernel or self.geometry).parameters.values())
+        self.takes_out = any(p.name == "out" for p in parameters)
+        self.defaults = {p.name: p.default for p in parameters if p.default is not kinds.empty and p.name != "out"}
+        self.variadic = any(p.kind is kinds.VAR_POSITIONAL for p in parameters)  # a list of tensors, as cat's
+        self.inputs = tuple(p.name for p in parameters[1:] if p.kind is kinds.POSITIONAL_ONLY) or ("a",)
+        self.output_names = names or (self.outputs._fields if hasattr(self.outputs, "_fields") else ("result",))
+
+    def _read_formulas(self) -> None:
+        """Which gradients there are, and what each needs."""
+        self.joint, self.facts = None, set()
+        if hasattr(self.block, "grads"):
+            self.joint = self.block.grads, self._needs(self.block.grads)
+            given = getattr(self.block, "differentiable", self.inputs)
+            self.differentiable = -1 if self.variadic else sum(1 << self.inputs.index(n) for n in given)
+            self.formulas = (self.joint,)
+            return
+        formulas = [getattr(self.block, f"grad_{name}", None) for name in self.inputs]
+        self.differentiable = sum(1 << i for i, f in enumerate(formulas) if f is not None)
+        self.formulas = tuple((f, self._needs(f) if f else ()) for f in formulas) if any(formulas) else ()
+
+    def _needs(self, formula) -> tuple[str, ...]:
+        needs = tuple(inspect.signature(formula).parameters)[1:]
+        for name in needs:
+            owner, _, fact = name.rpartition("_")
+            if owner in (*self.inputs, "all") and fact in FACTS:
+                self.facts.add(name)
+        return needs
+
+    def saves(self, wanted: int, count: int):
+        """What the formulas of the wanted inputs need saved: (names, positions); outputs count from -1 downwards."""
+        key = wanted, count
+        found = self._saves.get(key)
+        if found is None:
+            chosen = [self.joint] if self.joint else [f for i, f in enumerate(self.formulas) if wanted >> i & 1]
+            needed = dict.fromkeys(n for _, needs in chosen for n in needs)
+            where = {n: ~i for i, n in enumerate(self.output_names)} | {n: i for i, n in enumerate(self.inputs)}
+            pairs = [(n, where[n]) for n in needed if n in where]
+            found = self._saves[key] = tuple(n for n, _ in pairs), tuple(p for _, p in pairs)
+        return found
+
+    def remember(self, inputs, options) -> dict:
+        """The options, and the facts about inputs that formulas ask for."""
+        known = dict(options)
+        for fact in self.facts:
+            owner, _, what = fact.rpartition("_")
+            known[fact] = (
+                tuple(_fact(t, what[:-1]) for t in inputs) if owner == "all" else _fact(inputs[self.inputs.index(owner)], what)
+            )
+        return known
+
+    # What comes out ---------------------------------------------------------------------------------------------------
+
+    def _direct(self) -> dict:
+        """For each dtype whose operands need no conversion: the dtype of the result.  `call`'s one question."""
+        if callable(self.result):
+            return {}
+        usual = [
+            d for d in dtypes.ALL
+            if (self.moves or not d.is_half and d not in dtypes.FLOAT8)
+            and (d.is_floating_point or not self.floats) and (self.accepts is None or self.accepts(d))
+        ]  # fmt: skip
+        return {d: self.result or d for d in usual}
+
+    def result_dtype(self, common, options):
+        """The dtype of the result, from the operands' common one."""
+        if callable(self.result):
+            return self.result(common, options)
+        return self.result or common
+
+    def output_dtypes(self, result):
+        """The dtypes of several outputs: those called indices are int64."""
+        return [dtypes.int64 if n == "indices" else result for n in self.output_names]
+
+    def check_dtype(self, dtype) -> None:
+        if dtype in dtypes.FLOAT8 and not self.moves or self.accepts is not None and not self.accepts(dtype):
+            raise errors.not_implemented(self.name, dtype)
+
+    def further(self, outputs) -> tuple:
+        """(shape, dtype, device) of the differentiable outputs behind the first."""
+        return tuple((tuple(t.shape), t._dtype, t._device) for t in outputs[1:] if t._dtype.is_floating_point)
+
+    def widen(self, g, values):
+        """Half-precision operands of a formula in float32: it too computes wide and is rounded once, on the engine's edge."""
+        wide = [x if x is None else _widened(x) for x in g] if isinstance(g, (list, tuple)) else _widened(g)
+        return wide, {k: _widened(v) for k, v in values.items()}
+
+    # Names ------------------------------------------------------------------------------------------------------------
+
+    def public_name(self, name: str) -> str:
+        return PUBLIC.get(name, name)
+
+    def internal_name(self, name: str) -> str:
+        return next((k for k, v in PUBLIC.items() if v == name and k in self.inputs), name)
+
+    def __repr__(self) -> str:
+        return f"<operator {self.name}>"
+
+    # How it is called -------------------------------------------------------------------------------------------------
+
+    def __call__(self, *args, **options):
+        """From formulas: with Tensors a recorded call, with raw arrays the kernel alone."""
+        first = args[0][0] if self.variadic else args[0]
+        if isinstance(first, Tensor) or any(isinstance(a, Tensor) for a in args):
+            return self.function(*args, **options)
+        return self.kernel(namespace(args), *(args[0] if self.variadic else args), **options)
+
+
+    def bind(self, args, kwargs):
+        """(tensors, options) of a public call; errors name the operator and the argument."""
+        try:
+            inputs, options = self.arguments(*args, **kwargs)
+        except TypeError as exc:
+            if exc.__traceback__.tb_next is None:  # the call did not fit the signature
+                raise TypeError(f"{self.name}(): {str(exc).replace('arguments()', '').strip()}; its signature is {self.signature()}.") from None
+            raise
+        for position, t in enumerate(inputs):
+            if not isinstance(t, Tensor):
+                name = list(inspect.signature(self.arguments).parameters)[min(position, len(self.inputs) - 1)]
+                raise TypeError(f"{self.name}(): argument '{name}' must be Tensor, not {type(t).__name__}.")
+        return inputs, options
+
+    def signature(self) -> str:
+        return f"{self.name}{inspect.signature(self.arguments)}"
+
+    def function(self, *args, out=None, **kwargs):
+        """The public function."""
+        inputs, options = self.bind(args, kwargs)
+        if out is not None:
+            return call_into(self, out, inputs, options, in_place=False)
+        if self.geometry is not None:
+            return (call_views if self.multi_output else call_view)(self, inputs[0], options)
+        return call(self, inputs, options)
+
+    def write(self, *args, **kwargs):
+        """The public in-place method: the result goes into the first tensor."""
+        inputs, options = self.bind(args, kwargs)
+        return call_into(self, inputs[0], inputs, options)
+
+
+def _unary_arguments(input):
+    return (input,), NOTHING
+
+
+def _binary_arguments(input, other):
+    if not isinstance(other, Tensor) and isinstance(input, Tensor):
+        made = operand(other, input)
+        other = other if made is None else made
+    return (input, other), NOTHING
+
+
+def _widened(value):
+    dtype = getattr(value, "dtype", None)
+    if dtype is not None and not isinstance(value, Tensor) and getattr(dtype, "name", "") in ("float16", "bfloat16"):
+        return value.astype("float32")
+    return value
+
+
+def _fact(tensor: Tensor, what: str):
+    if what == "shape":
+        return tuple(tensor.shape)
+    return tensor.stride() if what == "stride" else getattr(tensor, f"_{what}")
+
+
+def _node_classes(op: Operator, node):
+    """A function from the options of a call to the class of its node: one subclass for each of PyTorch's names."""
+    made = {}
+
+    def class_of(options):
+        name = node(options) if callable(node) else node or f"{op.name.title().replace('_', '')}Backward0"
+        if name not in made:
+            made[name] = type(name, (OpNode,), {"op": op, "__slots__": (), "__module__": "autogradlab.graph"})
+        return made[name]
+
+    if callable(node):
+        return class_of
+    fixed = class_of(None)
+    return lambda options: fixed

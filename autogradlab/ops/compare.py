@@ -1,0 +1,144 @@
+"""Comparisons, tests and logic: results are bool and have no gradient."""
+
+from autogradlab import dtypes
+from autogradlab.dispatch import common_dtype, operand
+from autogradlab.operators import _binary_arguments
+from autogradlab.table import alias, operator, public
+from autogradlab.tensor import Tensor
+
+from . import samples
+
+comparison = {"pointwise": True, "in_place": True, "result": dtypes.bool_, "samples": samples.with_number}
+
+
+def _compare(name: str, symbol: str, function: str, says: str):
+    """The six comparisons differ in one word."""
+
+    def kernel(xp, a, b, /, out=None):
+        return getattr(xp, function)(a, b)
+
+    return operator(symbols=(symbol,), **comparison)(type(name, (), {"__doc__": says, "kernel": kernel}))
+
+
+eq = _compare("eq", "__eq__", "equal", "Where the two are equal.")
+ne = _compare("ne", "__ne__", "not_equal", "Where the two differ.")
+lt = _compare("lt", "__lt__", "less", "Where input is less than other.")
+le = _compare("le", "__le__", "less_equal", "Where input is less than or equal to other.")
+gt = _compare("gt", "__gt__", "greater", "Where input is greater than other.")
+ge = _compare("ge", "__ge__", "greater_equal", "Where input is greater than or equal to other.")
+for _name, _of in {"not_equal": "ne", "less": "lt", "less_equal": "le", "greater": "gt", "greater_equal": "ge"}.items():
+    alias(_name, _of)
+
+
+def _logical(name: str, function: str, says: str):
+    def kernel(xp, a, b, /):
+        return getattr(xp, function)(a, b)
+
+    return operator(pointwise=True, in_place=True, result=dtypes.bool_, samples=samples.pairs)(
+        type(name, (), {"__doc__": says, "kernel": kernel})
+    )
+
+
+logical_and = _logical("logical_and", "logical_and", "Where both are non-zero.")
+logical_or = _logical("logical_or", "logical_or", "Where at least one is non-zero.")
+logical_xor = _logical("logical_xor", "logical_xor", "Where exactly one is non-zero.")
+
+
+@operator(pointwise=True, in_place=True, result=dtypes.bool_, samples=samples.unary)
+class logical_not:
+    """Where it is zero."""
+
+    def kernel(xp, a, /):
+        return xp.logical_not(a)
+
+
+def _whole(dtype) -> bool:
+    return not dtype.is_floating_point
+
+
+def _bitwise(name: str, function: str, symbols, says: str):
+    def kernel(xp, a, b, /, out=None):
+        return getattr(xp, function)(a, b, out=out)
+
+    return operator(pointwise=True, in_place=True, accepts=_whole, symbols=symbols, samples=samples.int_pairs)(
+        type(name, (), {"__doc__": says, "kernel": kernel})
+    )
+
+
+bitwise_and = _bitwise("bitwise_and", "bitwise_and", ("__and__", "__rand__", "__iand__"), "Bits (or bools) set in both.")
+bitwise_or = _bitwise("bitwise_or", "bitwise_or", ("__or__", "__ror__", "__ior__"), "Bits (or bools) set in either.")
+bitwise_xor = _bitwise("bitwise_xor", "bitwise_xor", ("__xor__", "__rxor__", "__ixor__"), "Bits (or bools) set in one.")
+
+
+@operator(pointwise=True, in_place=True, accepts=_whole, symbols=("__invert__",),
+          samples=lambda make: [((make.bools(2, 3),), {}), ((make.ints(0, 9, (2, 3)),), {})])  # fmt: skip
+class bitwise_not:
+    """The other bits; for bools, the other value."""
+
+    def kernel(xp, a, /):
+        return xp.logical_not(a) if a.dtype.kind == "b" else ~a
+
+
+def _test(name: str, kernel, says: str):
+    return operator(pointwise=True, result=dtypes.bool_, samples=samples.unary)(
+        type(name, (), {"__doc__": says, "kernel": kernel})
+    )
+
+
+isnan = _test("isnan", lambda xp, a, /: a != a, "Where it is not a number.")
+isinf = _test("isinf", lambda xp, a, /: xp.isinf(a), "Where it is plus or minus infinity.")
+isfinite = _test("isfinite", lambda xp, a, /: xp.isfinite(a), "Where it is neither infinite nor not a number.")
+
+
+def _close_samples(make):
+    a = make(2, 3)
+    yield (a, a + 1e-9), {}
+    yield (a, make(3)), {}
+
+
+@operator(result=dtypes.bool_, pointwise=True, samples=_close_samples)
+class isclose:
+    """Where |input - other| <= atol + rtol * |other|."""
+
+    def arguments(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+        if isinstance(other, Tensor) and input._dtype is not other._dtype:
+            raise RuntimeError(f"isclose: {input._dtype.name} did not match {other._dtype.name}: both must have the same dtype.")
+        return _binary_arguments(input, other)[0], {"rtol": rtol, "atol": atol, "equal_nan": equal_nan}
+
+    def kernel(xp, a, b, /, rtol, atol, equal_nan):
+        close = (a == b) | (xp.isfinite(b) & (xp.absolute(a - b) <= atol + rtol * xp.absolute(b)))
+        return close | ((a != a) & (b != b)) if equal_nan else close
+
+
+def allclose(input, other, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
+    """Whether all elements of two tensors are close: |input - other| <= atol + rtol * |other|."""
+    return bool(isclose.function(input, other, rtol, atol, equal_nan).all())
+
+
+def equal(input, other) -> bool:
+    """Whether two tensors have the same shape and equal elements."""
+    return tuple(input.shape) == tuple(other.shape) and bool(eq.function(input, other).all())
+
+
+def result_type(a, b):
+    """The dtype an operation on the two would have; numbers count as numbers."""
+    beside = a if isinstance(a, Tensor) else b
+    if not isinstance(beside, Tensor):
+        return dtypes.promote_types(dtypes.of_python(a), dtypes.of_python(b))
+    return common_dtype([t if isinstance(t, Tensor) else operand(t, beside) for t in (a, b)])
+
+
+def is_nonzero(input) -> bool:
+    """Whether a tensor of one element is not zero."""
+    return bool(input)
+
+
+public(allclose, also_method=True)
+public(equal, also_method=True)
+public(result_type)
+public(is_nonzero, also_method=True)
+public(dtypes.promote_types)
+public(dtypes.can_cast)
+public(lambda obj: isinstance(obj, Tensor), "is_tensor")
+public(lambda input: input.is_floating_point(), "is_floating_point")
+public(lambda input: input.numel(), "numel")

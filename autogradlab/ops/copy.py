@@ -1,0 +1,225 @@
+"""Copies and conversions: clone, to, copy_, fill_, and the methods named after dtypes."""
+
+from autogradlab import backends, devices, dtypes
+from autogradlab.dispatch import NOTHING, call_into, operand, record
+from autogradlab.modes import NO_GRAD, state
+from autogradlab.table import method, operator, public
+from autogradlab.tensor import Tensor, wrap
+
+from . import samples
+from .elementary import zeros_like
+
+
+@operator(moves=True, samples=samples.unary)
+class clone:
+    """A copy with memory of its own, laid out as the original, through which gradients flow.  (D2 2.2)"""
+
+    def arguments(input, *, memory_format=None):
+        return (input,), NOTHING
+
+    def kernel(xp, a, /):
+        return a.copy("K")
+
+    def grad_a(g):
+        return g
+
+
+@operator(node="CloneBackward0", moves=True, public=(), samples=samples.unary)
+class pack:
+    """A copy in row-major order: what contiguous() does where it must."""
+
+    def kernel(xp, a, /):
+        return a.copy("C")
+
+    def grad_a(g):
+        return g
+
+
+def contiguous(input, *, memory_format=None):
+    """The tensor itself where its memory is in row-major order already, else a copy that is.  (D1 3.5)"""
+    return input if input.is_contiguous() else pack.function(input)
+
+
+method(contiguous)
+
+
+@operator(node="ToCopyBackward0", moves=True, promote=False, public=(), result=lambda common, o: o["dtype"],
+          samples=lambda make: [((make(2, 3),), {"dtype": d}) for d in (dtypes.float64, dtypes.float32, dtypes.bfloat16)])  # fmt: skip
+class cast:
+    """The values in another dtype."""
+
+    def arguments(input, dtype):
+        return (input,), {"dtype": dtype}
+
+    def kernel(xp, a, /, dtype):
+        return _convert(xp, a, dtype)
+
+    def grad_a(g):  # the engine's edge casts back
+        return g
+
+
+def _convert(xp, a, dtype):
+    if dtype in dtypes.FLOAT8:  # saturate at the largest finite value, as PyTorch: the narrow formats overflow at once
+        limit = dtypes.finfo(dtype).max
+        wide = a.astype("float32")
+        held = xp.where(xp.isfinite(wide), xp.minimum(xp.maximum(wide, -limit), limit), wide)
+        return held.astype(dtype.numpy)
+    if dtype.category == dtypes.INT and a.dtype.kind not in "iub":
+        a = a.astype("float64") if a.dtype.kind != "f" else a
+    return a.astype(dtype.numpy)
+
+
+@operator(node="ToCopyBackward0", public=(), moves=True, promote=False, samples=lambda make: [])
+class transfer:
+    """The node of a copy to another device; `to_device` makes the copy."""
+
+    def kernel(xp, a, /, device):
+        return a
+
+    def grad_a(g, a_device):
+        return to_device(g, a_device)
+
+
+def to_device(value, device):
+    """A tensor's or raw array's copy on another device.  Waits until the data have arrived."""
+    if not isinstance(value, Tensor):
+        return device.backend.from_host(backends.to_host(value))
+    out = wrap(device.backend.from_host(value.host()), value._dtype, device)
+    if not state.flags & NO_GRAD:
+        record(transfer, (value,), {"device": device}, (out,))
+    return out
+
+
+def to(input, *args, dtype=None, device=None, non_blocking=False, copy=False, memory_format=None):
+    """The tensor in another dtype, on another device, or both; itself where nothing changes (unless copy=True).  (D1 5)
+
+    x.to(dtype), x.to(device), x.to(device, dtype), x.to(other).
+    """
+    for arg in args:
+        if isinstance(arg, dtypes.dtype):
+            dtype = arg
+        elif isinstance(arg, Tensor):
+            dtype, device = arg._dtype, arg._device
+        elif isinstance(arg, (str, devices.device, int)) and not isinstance(arg, bool):
+            device = arg
+        elif isinstance(arg, bool):
+            pass  # non_blocking by position
+        elif arg is not None:
+            raise TypeError(f"to(): expected a dtype, a device or a Tensor: got {type(arg).__name__}.")
+    dtype = input._dtype if dtype is None else dtype
+    device = input._device if device is None else devices.resolve(device)
+    out = input
+    if device is not input._device:
+        out = to_device(out, device)
+    if dtype is not input._dtype:
+        return cast.function(out, dtype)
+    return clone.function(out) if copy and out is input else out
+
+
+method(to)
+for _name, _dtype in {
+    "float": dtypes.float32, "double": dtypes.float64, "half": dtypes.float16, "bfloat16": dtypes.bfloat16,
+    "long": dtypes.int64, "int": dtypes.int32, "short": dtypes.int16, "char": dtypes.int8, "byte": dtypes.uint8, "bool": dtypes.bool_,
+}.items():  # fmt: skip
+    method(lambda self, *, memory_format=None, _dtype=_dtype: to(self, _dtype), _name)
+method(lambda self, other: to(self, other._dtype), "type_as")
+method(lambda self, memory_format=None: to(self, devices.cpu), "cpu")
+
+
+def cuda(self, device=None, non_blocking=False, memory_format=None):
+    """A copy on a GPU (the first one unless said otherwise)."""
+    where = devices.resolve("cuda" if device is None else device)
+    if where.type != "cuda":
+        raise RuntimeError(f"Invalid device, must be cuda device: got {where}.")
+    return to(self, where)
+
+
+def type_(self, dtype=None, non_blocking=False):
+    """The legacy type's name without an argument; with one, the tensor in that dtype."""
+    if dtype is None:
+        return f"torch.{'cuda.' if self._device.type == 'cuda' else ''}{self._dtype.legacy_name}Tensor"
+    return to(self, dtype)
+
+
+method(cuda)
+method(type_, "type")
+
+
+# Writes ---------------------------------------------------------------------------------------------------------------
+
+
+@operator(node="CopyBackwards", moves=True, promote=False, pointwise=True, public=(), samples=lambda make: [])
+class copy:
+    """The values of b in the place of a's; gradients go to b alone."""
+
+    def kernel(xp, a, b, /):
+        return b
+
+    def grad_a(g):
+        return zeros_like(g)
+
+    def grad_b(g):
+        return g
+
+
+def copy_(self, src, non_blocking=False):
+    """Copy the values of `src` (any dtype and device, a shape that broadcasts) into this tensor."""
+    if not isinstance(src, Tensor):
+        raise TypeError(f"copy_(): argument 'other' must be Tensor, not {type(src).__name__}.")
+    if src._device is not self._device:
+        src = to_device(src, self._device)
+    return call_into(copy, self, (self, src))
+
+
+@operator(moves=True, promote=False, public=(), samples=lambda make: [])
+class fill:
+    """One number everywhere."""
+
+    def kernel(xp, a, /, value):
+        return xp.full(a.shape, value, a.dtype)
+
+    def grad_a(g):
+        return zeros_like(g)
+
+
+@operator(moves=True, promote=False, public=(), samples=lambda make: [])
+class zero:
+    """Zero everywhere."""
+
+    def kernel(xp, a, /):
+        return xp.zeros(a.shape, a.dtype)
+
+    def grad_a(g):
+        return zeros_like(g)
+
+
+def fill_(self, value):
+    """Write one number, or the value of a 0-d tensor, everywhere."""
+    if isinstance(value, Tensor):
+        if value.shape:
+            raise RuntimeError(
+                f"fill_ only supports 0-dimension value tensor but got tensor with {value.dim()} dimensions: use copy_()."
+            )
+        return copy_(self, value)
+    operand(value, self)  # refuses what does not fit the dtype
+    return call_into(fill, self, (self,), {"value": value})
+
+
+def zero_(self):
+    """Write zero everywhere.  (D1 6.5)"""
+    return call_into(zero, self, (self,))
+
+
+def detach_(self):
+    """Cut this tensor itself from its graph."""
+    if self._view is not None:
+        raise RuntimeError("Can't detach views in-place: use detach() instead.")
+    self._node, self._nr, self._requires = None, 0, False
+    return self
+
+
+for _fn in (copy_, fill_, zero_, detach_):
+    method(_fn)
+public(lambda input: input.detach(), "detach")
+public(zero_)
+public(fill_)

@@ -1,0 +1,288 @@
+"""Making tensors: from data, filled, counted.  (D1 1.1)"""
+
+import warnings
+
+import numpy
+
+from autogradlab import devices, dtypes, errors, shapes
+from autogradlab.modes import INFERENCE, state
+from autogradlab.storage import UntypedStorage
+from autogradlab.table import method, public
+from autogradlab.tensor import Tensor, view_of, wrap
+
+from .shape import sizes
+
+
+def finish(array, dtype, device, requires_grad: bool) -> Tensor:
+    """A tensor around a fresh host array, on its device."""
+    device = devices.resolve(device)
+    window = device.backend.from_host(array)
+    made = wrap(window, dtype, device)
+    return made.requires_grad_() if requires_grad else made
+
+
+def _infer(data):
+    """A host array of nested data, and the dtype it has by PyTorch's rules."""
+    if isinstance(data, Tensor):
+        return data.detach().host(), data._dtype
+    if isinstance(data, (numpy.ndarray, numpy.generic)):
+        return numpy.asarray(data), dtypes.from_numpy(data.dtype)
+    if isinstance(data, (list, tuple, range)):
+        return _from_lists(data)
+    if isinstance(data, (bool, int, float)):
+        dtype = dtypes.of_python(data)
+        return numpy.array(data, _host_dtype(dtype)), dtype
+    if hasattr(data, "__array__"):
+        array = numpy.asarray(data)
+        return array, dtypes.from_numpy(array.dtype)
+    raise TypeError(f"Could not infer dtype of {type(data).__name__}: expected numbers, nested lists of them, or an array.")
+
+
+def _host_dtype(dtype):
+    return numpy.float64 if dtype.is_floating_point else dtype.numpy
+
+
+def _from_lists(data):
+    leaves = []
+    shape = _shape_of(data, leaves)
+    found = {type(v) for v in leaves}
+    if any(issubclass(kind, Tensor) for kind in found):
+        kinds = [v._dtype if isinstance(v, Tensor) else dtypes.of_python(v) for v in leaves]
+        leaves = [v.item() if isinstance(v, Tensor) else v for v in leaves]
+    else:
+        kinds = [_leaf_dtype(kind) for kind in found]
+    dtype = dtypes.get_default_dtype() if not leaves else kinds[0]
+    for kind in kinds[1:]:
+        dtype = dtypes.promote_types(dtype, kind)
+    try:
+        return numpy.array(leaves, _host_dtype(dtype)).reshape(shape), dtype
+    except OverflowError:
+        raise RuntimeError("Overflow when unpacking long: an integer does not fit 64 bits.") from None
+
+
+def _leaf_dtype(kind) -> dtypes.dtype:
+    if kind is bool:
+        return dtypes.bool_
+    if issubclass(kind, numpy.generic):
+        return dtypes.from_numpy(kind)
+    if issubclass(kind, float):
+        return dtypes.get_default_dtype()
+    if issubclass(kind, int):
+        return dtypes.int64
+    raise TypeError(f"Could not infer dtype of {kind.__name__}: expected numbers or nested lists of them.")
+
+
+def _shape_of(data, leaves: list, depth: int = 0):
+    """The shape of nested lists, whose numbers are put into `leaves`; all lists of one level must be of one length."""
+    if isinstance(data, numpy.ndarray) or isinstance(data, Tensor) and data.dim():
+        data = data.tolist()
+    if not isinstance(data, (list, tuple, range)):
+        leaves.append(data)
+        return ()
+    inner = None
+    for i, item in enumerate(data):
+        shape = _shape_of(item, leaves, depth + 1)
+        if inner is not None and shape != inner:
+            raise ValueError(
+                f"expected sequence of length {inner[0] if inner else 1} at dim {depth + 1} (got {shape[0] if shape else 'a number'}): "
+                f"item {i} differs from the ones before; every row must have the same length."
+            )
+        inner = shape
+    return (len(data), *(inner or ()))
+
+
+def tensor(data, *, dtype=None, device=None, requires_grad: bool = False) -> Tensor:
+    """A new tensor with a copy of `data`: a number, nested lists, or an array.  (D1 1.1)
+
+    dtype: inferred if None: float -> the default dtype, int -> int64, bool -> bool, arrays keep theirs.
+    """
+    if isinstance(data, Tensor):
+        warnings.warn("To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone().", UserWarning, stacklevel=2)
+        device = data._device if device is None else device
+    array, own = _infer(data)
+    dtype = own if dtype is None else dtype
+    if dtype in dtypes.FLOAT8:
+        return finish(numpy.array(array, "float32"), dtypes.float32, device, False).to(dtype).requires_grad_(requires_grad)
+    return finish(_exact(array, dtype), dtype, device, requires_grad)
+
+
+def _exact(array, dtype):
+    """A fresh array of the dtype; integers that do not fit are refused rather than wrapped."""
+    if dtype.category == dtypes.INT and array.dtype.kind in "iu" and array.size:
+        limits = dtypes.iinfo(dtype)
+        if array.min() < limits.min or array.max() > limits.max:
+            raise RuntimeError(f"value cannot be converted to type {dtype.name} without overflow: it holds {limits.min} to {limits.max}.")
+    return numpy.array(array, dtype.numpy)
+
+
+def from_numpy(array) -> Tensor:
+    """A tensor that shares the memory of a NumPy array: writes to either are seen by both.  (D1 1.1)"""
+    if not isinstance(array, numpy.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type(array).__name__}).")
+    if any(s < 0 for s in array.strides):
+        raise ValueError(
+            "At least one stride in the given numpy array is negative, and tensors with negative strides are not supported: make a copy "
+            "with array.copy()."
+        )
+    dtype = dtypes.from_numpy(array.dtype)
+    if not array.flags.writeable:
+        warnings.warn("The given NumPy array is not writable, and tensors cannot be marked so: copy it before writing.", UserWarning, stacklevel=2)
+    device = devices.cpu
+    stride = tuple(s // dtype.itemsize for s in array.strides)
+    if any(s % dtype.itemsize for s in array.strides):
+        raise ValueError("given numpy array strides are not a multiple of the element byte size: copy the array to reallocate it.")
+    made = view_of(UntypedStorage(device, array=array), tuple(array.shape), stride, 0, dtype, device)
+    made._window = array
+    if 0 in array.shape:
+        made._storage = UntypedStorage(device, buffer=device.backend.allocate(0))
+    return made
+
+
+def as_tensor(data, dtype=None, device=None) -> Tensor:
+    """A tensor of the data: the same one, or one that shares an array's memory, where nothing has to change."""
+    if isinstance(data, Tensor):
+        return data.to(dtype=dtype, device=device)
+    if isinstance(data, numpy.ndarray) and not any(s < 0 for s in data.strides):
+        return from_numpy(data).to(dtype=dtype, device=device)
+    return tensor(data, dtype=dtype, device=device)
+
+
+public(tensor)
+public(from_numpy)
+public(as_tensor)
+public(lambda data, dtype=None, device=None: as_tensor(data, dtype, device), "asarray")
+
+
+# Filled ---------------------------------------------------------------------------------------------------------------
+
+
+def _filled(make, size, dtype, device, requires_grad, *args):
+    dtype = dtypes.get_default_dtype() if dtype is None else dtype
+    device = devices.resolve(device)
+    size = sizes(size)
+    if any(n < 0 for n in size):
+        raise errors.negative_size(size)
+    out = wrap(getattr(device.backend.xp, make)(size, *args, dtype=dtype.numpy), dtype, device)
+    return out.requires_grad_() if requires_grad else out
+
+
+def zeros(*size, dtype=None, device=None, requires_grad=False) -> Tensor:
+    """A tensor of zeros."""
+    return _filled("zeros", size, dtype, device, requires_grad)
+
+
+def ones(*size, dtype=None, device=None, requires_grad=False) -> Tensor:
+    """A tensor of ones."""
+    return _filled("ones", size, dtype, device, requires_grad)
+
+
+def empty(*size, dtype=None, device=None, requires_grad=False, memory_format=None) -> Tensor:
+    """A tensor whose elements are whatever the memory held."""
+    return _filled("empty", size, dtype, device, requires_grad)
+
+
+def full(size, fill_value, *, dtype=None, device=None, requires_grad=False) -> Tensor:
+    """A tensor of one number; its dtype is the number's unless given."""
+    fill_value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
+    dtype = dtypes.of_python(fill_value) if dtype is None else dtype
+    return _filled("full", size if hasattr(size, "__iter__") else (size,), dtype, device, requires_grad, fill_value)
+
+
+def empty_strided(size, stride, *, dtype=None, device=None, requires_grad=False) -> Tensor:
+    """An empty tensor with these strides."""
+    dtype = dtypes.get_default_dtype() if dtype is None else dtype
+    device = devices.resolve(device)
+    size, stride = sizes((size,)), sizes((stride,))
+    version = None if state.flags & INFERENCE else 0
+    storage = UntypedStorage(device, buffer=device.backend.allocate(shapes.extent(size, stride) * dtype.itemsize), version=version)
+    return view_of(storage, size, stride, 0, dtype, device).requires_grad_(requires_grad)
+
+
+for _fn in (zeros, ones, empty, full, empty_strided):
+    public(_fn)
+
+
+def _like(name: str, says: str):
+    def like(input, *args, dtype=None, device=None, requires_grad=False, memory_format=None):
+        out = empty_strided(
+            tuple(input.shape), shapes.like_strides(tuple(input.shape), input.stride()),
+            dtype=dtype or input._dtype, device=device or input._device,
+        )  # fmt: skip
+        if name != "empty":
+            window = out.window
+            window[...] = {"zeros": 0, "ones": 1}.get(name, args[0] if args else None)
+        return out.requires_grad_() if requires_grad else out
+
+    like.__doc__ = f"{says} of the same shape, dtype, device and order of dimensions as the input, unless said otherwise.  (D1 1.1)"
+    like.__name__ = like.__qualname__ = f"{name}_like"
+    return public(like)
+
+
+zeros_like = _like("zeros", "Zeros")
+ones_like = _like("ones", "Ones")
+empty_like = _like("empty", "Unset elements")
+
+
+def full_like(input, fill_value, *, dtype=None, device=None, requires_grad=False, memory_format=None) -> Tensor:
+    """One number in the shape, dtype, device and order of dimensions of the input, unless said otherwise."""
+    out = empty_like(input, dtype=dtype, device=device)
+    out.window[...] = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
+    return out.requires_grad_() if requires_grad else out
+
+
+public(full_like)
+
+
+def _new(make):
+    def new(self, *size, dtype=None, device=None, requires_grad=False):
+        return make(*size, dtype=dtype or self._dtype, device=device or self._device, requires_grad=requires_grad)
+
+    return new
+
+
+for _fn in (zeros, ones, empty):
+    method(_new(_fn), f"new_{_fn.__name__}")
+method(lambda self, size, fill_value, **k: full(size, fill_value, **{"dtype": self._dtype, "device": self._device, **k}), "new_full")
+method(lambda self, data, **k: tensor(data, **{"dtype": self._dtype, "device": self._device, **k}), "new_tensor")
+
+
+# Counted --------------------------------------------------------------------------------------------------------------
+
+
+def arange(start=0, end=None, step=1, *, dtype=None, device=None, requires_grad=False) -> Tensor:
+    """Numbers from start (0) to before end, `step` apart; int64 if all three are integers.  (D1 1.1)"""
+    if end is None:
+        start, end = 0, start
+    start, end, step = (v.item() if isinstance(v, Tensor) else v for v in (start, end, step))
+    if step == 0:
+        raise RuntimeError("step must be nonzero.")
+    if (end - start) * step < 0:
+        raise RuntimeError(f"upper bound and lower bound inconsistent with step sign: from {start} to {end} by {step}.")
+    if dtype is None:
+        dtype = dtypes.get_default_dtype() if any(isinstance(v, float) for v in (start, end, step)) else dtypes.int64
+    count = int(numpy.ceil((end - start) / step))
+    return finish((start + numpy.arange(count) * step).astype(dtype.numpy), dtype, device, requires_grad)
+
+
+def linspace(start, end, steps: int, *, dtype=None, device=None, requires_grad=False) -> Tensor:
+    """`steps` numbers from start to end, both included, evenly spaced."""
+    if steps < 0:
+        raise RuntimeError(f"number of steps must be non-negative: got {steps}.")
+    dtype = dtypes.get_default_dtype() if dtype is None else dtype
+    return finish(numpy.linspace(start, end, steps).astype(dtype.numpy), dtype, device, requires_grad)
+
+
+def logspace(start, end, steps: int, base=10.0, *, dtype=None, device=None, requires_grad=False) -> Tensor:
+    """`steps` numbers from base ** start to base ** end, evenly spaced in their logarithms."""
+    dtype = dtypes.get_default_dtype() if dtype is None else dtype
+    return finish((base ** numpy.linspace(start, end, steps)).astype(dtype.numpy), dtype, device, requires_grad)
+
+
+def eye(n: int, m: int | None = None, *, dtype=None, device=None, requires_grad=False) -> Tensor:
+    """Ones on the diagonal, zeros elsewhere: (n, n), or (n, m)."""
+    dtype = dtypes.get_default_dtype() if dtype is None else dtype
+    return finish(numpy.eye(n, m).astype(dtype.numpy), dtype, device, requires_grad)
+
+
+for _fn in (arange, linspace, logspace, eye):
+    public(_fn)

@@ -1,0 +1,244 @@
+"""Functions of one number, element by element: exp, log, sin, ..., and the activations built from them."""
+
+from autogradlab import dtypes
+from autogradlab.table import alias, operator
+
+from . import samples
+
+function = {"pointwise": True, "in_place": True, "floats": True, "autocast": "fp32"}
+near = samples.between(-0.9, 0.9)
+
+
+@operator(pointwise=True, public=(), samples=samples.unary)
+class zeros_like:
+    """Zeros of the same shape: the gradient of whatever is flat.  (The public zeros_like is in create.py.)"""
+
+    def kernel(xp, a, /):
+        return xp.zeros_like(a)
+
+
+@operator(**function, samples=samples.unary)
+class exp:
+    """e ** x."""
+
+    def kernel(xp, a, /, out=None):
+        return xp.exp(a, out=out)
+
+    def grad_a(g, result):
+        return g * result
+
+
+@operator(**function, samples=samples.unary)
+class exp2:
+    """2 ** x."""
+
+    def kernel(xp, a, /, out=None):
+        return xp.exp2(a, out=out)
+
+    def grad_a(g, result):
+        return g * result * 0.6931471805599453
+
+
+@operator(**function, samples=samples.unary)
+class expm1:
+    """e ** x - 1, exact near 0."""
+
+    def kernel(xp, a, /, out=None):
+        return xp.expm1(a, out=out)
+
+    def grad_a(g, result):
+        return g * (result + 1)
+
+
+@operator(**function, samples=samples.positive)
+class log:
+    """The natural logarithm.  (D3 2.2)"""
+
+    def kernel(xp, a, /, out=None):
+        return xp.log(a, out=out)
+
+    def grad_a(g, a):
+        return g / a
+
+
+@operator(**function, samples=samples.positive)
+class log2:
+    """The logarithm to base 2."""
+
+    def kernel(xp, a, /, out=None):
+        return xp.log2(a, out=out)
+
+    def grad_a(g, a):
+        return g / (a * 0.6931471805599453)
+
+
+@operator(**function, samples=samples.positive)
+class log10:
+    """The logarithm to base 10."""
+
+    def kernel(xp, a, /, out=None):
+        return xp.log10(a, out=out)
+
+    def grad_a(g, a):
+        return g / (a * 2.302585092994046)
+
+
+@operator(**function, samples=near)
+class log1p:
+    """log(1 + x), exact near 0."""
+
+    def kernel(xp, a, /, out=None):
+        return xp.log1p(a, out=out)
+
+    def grad_a(g, a):
+        return g / (a + 1)
+
+
+@operator(**function, samples=samples.positive)
+class sqrt:
+    """The square root.  Its derivative at 0 is infinite."""
+
+    def kernel(xp, a, /, out=None):
+        return xp.sqrt(a, out=out)
+
+    def grad_a(g, result):
+        return g / (2 * result)
+
+
+@operator(**function, samples=samples.positive)
+class rsqrt:
+    """1 / sqrt(x)."""
+
+    def kernel(xp, a, /, out=None):
+        return xp.true_divide(a.dtype.type(1), xp.sqrt(a, out=out), out=out)
+
+    def grad_a(g, result):
+        return -0.5 * g * (result * result * result)
+
+
+@operator(**function, samples=samples.unary)
+class sin:
+    """The sine of x in radians."""
+
+    def kernel(xp, a, /, out=None):
+        return xp.sin(a, out=out)
+
+    def grad_a(g, a):
+        return g * cos(a)
+
+
+@operator(**function, samples=samples.unary)
+class cos:
+    """The cosine of x in radians."""
+
+    def kernel(xp, a, /, out=None):
+        return xp.cos(a, out=out)
+
+    def grad_a(g, a):
+        return -g * sin(a)
+
+
+@operator(**function, samples=near)
+class tan:
+    """The tangent of x in radians."""
+
+    def kernel(xp, a, /, out=None):
+        return xp.tan(a, out=out)
+
+    def grad_a(g, result):
+        return g * (1 + result * result)
+
+
+@operator(**function, samples=near)
+class asin:
+    """The angle whose sine is x."""
+
+    def kernel(xp, a, /, out=None):
+        return xp.arcsin(a, out=out)
+
+    def grad_a(g, a):
+        return g * rsqrt(1 - a * a)
+
+
+@operator(**function, samples=near)
+class acos:
+    """The angle whose cosine is x."""
+
+    def kernel(xp, a, /, out=None):
+        return xp.arccos(a, out=out)
+
+    def grad_a(g, a):
+        return -g * rsqrt(1 - a * a)
+
+
+@operator(**function, samples=samples.unary)
+class atan:
+    """The angle whose tangent is x."""
+
+    def kernel(xp, a, /, out=None):
+        return xp.arctan(a, out=out)
+
+    def grad_a(g, a):
+        return g / (a * a + 1)
+
+
+@operator(**function, samples=samples.unary)
+class sinh:
+    """The hyperbolic sine."""
+
+    def kernel(xp, a, /, out=None):
+        return xp.sinh(a, out=out)
+
+    def grad_a(g, a):
+        return g * cosh(a)
+
+
+@operator(**function, samples=samples.unary)
+class cosh:
+    """The hyperbolic cosine."""
+
+    def kernel(xp, a, /, out=None):
+        return xp.cosh(a, out=out)
+
+    def grad_a(g, a):
+        return g * sinh(a)
+
+
+@operator(**function, samples=samples.unary)
+class tanh:
+    """The hyperbolic tangent."""
+
+    def kernel(xp, a, /, out=None):
+        return xp.tanh(a, out=out)
+
+    def grad_a(g, result):
+        return g * (1 - result * result)
+
+
+@operator(**function, samples=samples.unary)
+class sigmoid:
+    """1 / (1 + e ** -x)."""
+
+    def kernel(xp, a, /, out=None):
+        t = xp.negative(a, out=out)
+        t = xp.exp(t, out=out)
+        t = xp.add(t, t.dtype.type(1), out=out)
+        return xp.true_divide(t.dtype.type(1), t, out=out)
+
+    def grad_a(g, result):
+        return g * ((1 - result) * result)
+
+
+@operator(pointwise=True, in_place=True, accepts=lambda d: d is not dtypes.bool_, samples=samples.unary)
+class relu:
+    """max(x, 0).  The derivative at 0 is 0.  (D2 5.3, D3 2.2)"""
+
+    def kernel(xp, a, /, out=None):
+        return xp.maximum(a, a.dtype.type(0), out=out)
+
+    def grad_a(g, result):
+        return g * (result > 0)
+
+
+for _new, _old in {"arcsin": "asin", "arccos": "acos", "arctan": "atan"}.items():
+    alias(_new, _old)

@@ -1,0 +1,171 @@
+"""Operators that put tensors together or repeat them; they move data and compute nothing."""
+
+from autogradlab import shapes
+from autogradlab.dispatch import common_dtype
+from autogradlab.table import alias, method, operator, public
+from autogradlab.tensor import Tensor
+
+from .copy import clone, to
+from .shape import expand, reshape, sizes, unsqueeze
+
+
+def _tensors(name: str, tensors):
+    tensors = tuple(tensors)
+    if not tensors:
+        raise RuntimeError(f"{name}(): expected a non-empty list of Tensors.")
+    for t in tensors:
+        if not isinstance(t, Tensor):
+            raise TypeError(f"{name}(): expected a list of Tensors: it holds a {type(t).__name__}.")
+    common = common_dtype(tensors)
+    return tuple(t if t._dtype is common else to(t, common) for t in tensors)
+
+
+def _cat_samples(make):
+    yield ([make(2, 3), make(1, 3)],), {}
+    yield ([make(2, 3), make(2, 2), make(2, 1)],), {"dim": 1}
+    yield ([make.strided(3, 2)],), {"dim": -1}
+
+
+@operator(moves=True, promote=False, public=("function",), samples=_cat_samples)
+class cat:
+    """Tensors one behind the other along an existing dimension.  (cat joins, stack piles up.)"""
+
+    def arguments(tensors, dim=0):
+        tensors = _tensors("cat", tensors)
+        shape = next((t.shape for t in tensors if t.dim() != 1 or t.numel()), tensors[0].shape)
+        tensors = tuple(t for t in tensors if t.dim() != 1 or t.numel() or len(shape) == 1) or tensors
+        if not shape:
+            raise RuntimeError("zero-dimensional tensor (at position 0) cannot be concatenated: use stack().")
+        dim = shapes.wrap_dim(dim, len(shape))
+        for i, t in enumerate(tensors):
+            if t.dim() != len(shape) or any(d != dim and t.shape[d] != shape[d] for d in range(len(shape))):
+                raise RuntimeError(
+                    f"Sizes of tensors must match except in dimension {dim}: expected {tuple(shape)} apart from that, but tensor "
+                    f"number {i} in the list has shape {tuple(t.shape)}."
+                )
+        return tensors, {"dim": dim}
+
+    def kernel(xp, *arrays, dim):
+        return xp.concatenate(arrays, axis=dim)
+
+    def grads(g, all_shapes, dim):
+        out, start = [], 0
+        for shape in all_shapes:
+            stop = start + shape[dim]
+            out.append(g[(slice(None),) * dim + (slice(start, stop),)])
+            start = stop
+        return out
+
+
+for _name in ("concat", "concatenate"):
+    alias(_name, "cat")
+
+
+@operator(moves=True, promote=False, public=("function",),
+          samples=lambda make: [(([make(2, 3), make(2, 3)],), {}), (([make(2), make(2)],), {"dim": -1})])  # fmt: skip
+class stack:
+    """Tensors of one shape piled up along a new dimension."""
+
+    def arguments(tensors, dim=0):
+        tensors = _tensors("stack", tensors)
+        for i, t in enumerate(tensors):
+            if t.shape != tensors[0].shape:
+                raise RuntimeError(
+                    f"stack expects each tensor to be equal size, but got {list(tensors[0].shape)} at entry 0 and "
+                    f"{list(t.shape)} at entry {i}."
+                )
+        return tensors, {"dim": shapes.wrap_dim(dim, tensors[0].dim() + 1)}
+
+    def kernel(xp, *arrays, dim):
+        return xp.stack(arrays, axis=dim)
+
+    def grads(g, all_shapes, dim):
+        return [g[(slice(None),) * dim + (i,)] for i in range(len(all_shapes))]
+
+
+def hstack(tensors):
+    """Tensors side by side: along dimension 1, or 0 for vectors."""
+    tensors = [t if t.dim() else reshape(t, (1,)) for t in tensors]
+    return cat.function(tensors, 0 if tensors and tensors[0].dim() == 1 else 1)
+
+
+def vstack(tensors):
+    """Tensors one below the other: along dimension 0, vectors as rows."""
+    return cat.function([reshape(t, (1, -1)) if t.dim() < 2 else t for t in tensors], 0)
+
+
+public(hstack)
+public(vstack)
+
+
+@operator(moves=True, samples=lambda make: [((make(2, 3), 0), {}), ((make(2, 3), (0, 1)), {})])
+class flip:
+    """The order along the given dimensions reversed; a copy (strides cannot be negative)."""
+
+    def arguments(input, *args, dims=None):
+        return (input,), {"dims": shapes.wrap_dims(sizes(args) if dims is None else dims, input.dim())}
+
+    def kernel(xp, a, /, dims):
+        return xp.flip(a, axis=dims).copy()
+
+    def grad_a(g, dims):
+        return flip(g, dims=dims)
+
+
+@operator(moves=True, samples=lambda make: [((make(4, 3), 1, 0), {}), ((make(4, 3), 2), {}), ((make(4, 3), (1, -1), (0, 1)), {})])
+class roll:
+    """Elements moved along dimensions, coming back in at the other end.  Without dims the tensor counts as flat."""
+
+    def arguments(input, shifts, dims=None):
+        shifts = (shifts,) if isinstance(shifts, int) else tuple(shifts)
+        dims = None if dims is None or dims == () else shapes.wrap_dims(dims, input.dim())
+        if dims is not None and len(dims) != len(shifts):
+            raise RuntimeError(f"shifts and dimensions must align: {len(shifts)} shifts, {len(dims)} dims.")
+        return (input,), {"shifts": shifts, "dims": dims}
+
+    def kernel(xp, a, /, shifts, dims):
+        return xp.roll(a, shifts if dims is not None else shifts[0], axis=dims)
+
+    def grad_a(g, shifts, dims):
+        return roll(g, shifts=tuple(-s for s in shifts), dims=dims)
+
+
+def repeat(self, *repeats):
+    """A copy tiled `repeats` times along each dimension (new ones in front)."""
+    repeats = sizes(repeats)
+    if len(repeats) < self.dim():
+        raise RuntimeError(
+            f"Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor: {len(repeats)} < {self.dim()}."
+        )
+    shape = (1,) * (len(repeats) - self.dim()) + tuple(self.shape)
+    out = reshape(self, [n for pair in zip((1,) * len(shape), shape, strict=True) for n in pair])
+    out = expand.function(out, [n for pair in zip(repeats, shape, strict=True) for n in pair])
+    return reshape(clone.function(out), [r * n for r, n in zip(repeats, shape, strict=True)])
+
+
+def tile(input, *dims):
+    """repeat(), with 1 for the dimensions not mentioned."""
+    dims = sizes(dims)
+    return repeat(input, (1,) * (input.dim() - len(dims)) + dims)
+
+
+method(repeat)
+public(tile, also_method=True)
+public(lambda *tensors, indexing="ij": _meshgrid(tensors, indexing), "meshgrid")
+
+
+def _meshgrid(tensors, indexing):
+    tensors = tuple(tensors[0]) if len(tensors) == 1 and not isinstance(tensors[0], Tensor) else tensors
+    if indexing not in ("ij", "xy"):
+        raise RuntimeError(f'meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}.')
+    swap = indexing == "xy" and len(tensors) > 1
+    order = (tensors[1], tensors[0], *tensors[2:]) if swap else tensors
+    size = tuple(t.numel() for t in order)
+    grids = []
+    for i, t in enumerate(order):
+        out = reshape(t, (-1,))
+        for d in range(len(size)):
+            if d != i:
+                out = unsqueeze.function(out, d)
+        grids.append(expand.function(out, size))
+    return tuple(g.transpose(0, 1) for g in (grids[1], grids[0], *grids[2:])) if swap else tuple(grids)

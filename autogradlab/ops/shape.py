@@ -1,0 +1,288 @@
+"""Views by shape: the same storage, other sizes and strides.  Nothing here moves data but reshape, where it must."""
+
+from autogradlab import errors, shapes
+from autogradlab.table import alias, method, operator, public
+from autogradlab.tensor import Size
+
+from .copy import pack
+
+
+def sizes(args) -> tuple:
+    """Sizes or dims given one by one or as one sequence."""
+    if len(args) == 1 and not isinstance(args[0], int) and hasattr(args[0], "__iter__"):
+        args = args[0]
+    return tuple(int(n) for n in args)
+
+
+def _view_samples(make):
+    yield (make(3, 4), (2, 6)), {}
+    yield (make(3, 4), (-1,)), {}
+    yield (make(2, 3, 4), (6, 4)), {}
+    yield (make(1), ()), {}
+    yield (make(0, 3), (3, 0)), {}
+
+
+@operator(public=(), samples=_view_samples)
+class view:
+    """The same elements under another shape, without a copy: an error where the strides do not allow it.  (D1 3.1, D2 2.3)"""
+
+    def arguments(input, size):
+        return (input,), {"size": size}
+
+    def kernel(xp, a, /, size):
+        return a.reshape(size)
+
+    def geometry(shape, stride, offset, size):
+        size = shapes.infer_size(size, shapes.numel(shape))
+        new_stride = shapes.view_strides(tuple(shape), stride, size)
+        if new_stride is None:
+            raise errors.view_impossible(shape, stride, size, shapes.broken_pair(shape, stride))
+        return size, new_stride, offset
+
+    def grad_a(g, a_shape):
+        return g.reshape(a_shape)
+
+
+@operator(node="UnsafeViewBackward0", public=(), samples=_view_samples)
+class unsafe_view:
+    """A view of a copy that nobody else sees: what reshape returns where it had to copy."""
+
+    def arguments(input, size):
+        return (input,), {"size": size}
+
+    kernel = view.block.kernel
+    geometry = view.block.geometry
+    grad_a = view.block.grad_a
+
+
+def _view_method(self, *shape, dtype=None):
+    """The same elements under another shape, without a copy: an error where the strides do not allow it.  (D1 3.1, D2 2.3)"""
+    return view.function(self, sizes(shape))
+
+
+def reshape(input, *shape):
+    """The elements under another shape: a view where the strides allow it, else a copy.  (D1 3.1, D2 2.3)"""
+    size = shapes.infer_size(sizes(shape), input.numel())
+    if shapes.view_strides(tuple(input.shape), input.stride(), size) is not None:
+        return view.function(input, size)
+    out = unsafe_view.function(pack.function(input), size)
+    out._view = None  # the copy is its own: nobody else reads that storage
+    return out
+
+
+method(_view_method, "view")
+method(reshape)
+public(lambda input, shape: reshape(input, shape), "reshape")
+method(lambda self, other: view.function(self, tuple(other.shape)), "view_as")
+method(lambda self, other: reshape(self, tuple(other.shape)), "reshape_as")
+
+
+def flatten(input, start_dim: int = 0, end_dim: int = -1):
+    """Dimensions start_dim to end_dim (included) as one; a view where possible."""
+    if not input.shape:
+        return reshape(input, (1,))
+    first, last = shapes.wrap_dim(start_dim, input.dim()), shapes.wrap_dim(end_dim, input.dim())
+    if first > last:
+        raise RuntimeError(f"flatten() has invalid args: start_dim ({start_dim}) cannot come after end_dim ({end_dim}).")
+    if first == last:
+        return input
+    shape = tuple(input.shape)
+    return reshape(input, shape[:first] + (shapes.numel(shape[first : last + 1]),) + shape[last + 1 :])
+
+
+def unflatten(input, dim: int, sizes):
+    """One dimension as several; one of the sizes may be -1."""
+    dim, shape = shapes.wrap_dim(dim, input.dim()), tuple(input.shape)
+    return view.function(input, shape[:dim] + shapes.infer_size(sizes, shape[dim]) + shape[dim + 1 :])
+
+
+def ravel(input):
+    """All elements in one dimension; a view where possible."""
+    return reshape(input, (-1,))
+
+
+public(flatten, also_method=True)
+public(unflatten, also_method=True)
+public(ravel, also_method=True)
+
+
+# Order of the dimensions ----------------------------------------------------------------------------------------------
+
+
+@operator(samples=lambda make: [((make(3, 4), 0, 1), {}), ((make(2, 3, 4), 0, -1), {}), ((make(), 0, -1), {})])
+class transpose:
+    """Two dimensions change places; only the strides move.  (D1 3.2)"""
+
+    def arguments(input, dim0, dim1):
+        return (input,), {"dim0": dim0, "dim1": dim1}
+
+    def kernel(xp, a, /, dim0, dim1):
+        return xp.swapaxes(a, dim0, dim1) if a.ndim else a
+
+    def geometry(shape, stride, offset, dim0, dim1):
+        n = len(shape)
+        return (*shapes.transpose(shape, stride, shapes.wrap_dim(dim0, n), shapes.wrap_dim(dim1, n)), offset)
+
+    def grad_a(g, dim0, dim1):
+        return transpose(g, dim0=dim0, dim1=dim1)
+
+
+alias("swapaxes", "transpose")
+alias("swapdims", "transpose")
+
+
+@operator(node="TBackward0", samples=lambda make: [((make(3, 4),), {}), ((make(3),), {})])
+class t:
+    """The transpose of a matrix; a vector stays as it is.  (D1 3.2)"""
+
+    def kernel(xp, a, /):
+        return a.T
+
+    def geometry(shape, stride, offset):
+        if len(shape) > 2:
+            raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {len(shape)}D: use transpose() or permute().")
+        return shape[::-1], stride[::-1], offset
+
+    def grad_a(g):
+        return t(g)
+
+
+def _permute_samples(make):
+    yield (make(2, 3, 4), (2, 0, 1)), {}
+    yield (make(2, 3), (-1, 0)), {}
+
+
+@operator(public=("function",), samples=_permute_samples)
+class permute:
+    """The dimensions in another order; only the strides move.  (D1 3.2)"""
+
+    def arguments(input, dims):
+        return (input,), {"dims": tuple(dims)}
+
+    def kernel(xp, a, /, dims):
+        return xp.transpose(a, dims)
+
+    def geometry(shape, stride, offset, dims):
+        wrapped = [shapes.wrap_dim(d, len(shape)) for d in dims]
+        return (*shapes.permute(shape, stride, wrapped), offset)
+
+    def grad_a(g, dims):
+        back = [0] * len(dims)
+        for i, d in enumerate(dims):
+            back[d] = i
+        return permute(g, dims=tuple(back))
+
+
+method(lambda self, *dims: permute.function(self, sizes(dims)), "permute")
+
+
+def movedim(input, source, destination):
+    """Move dimensions to other places; the rest keep their order."""
+    n = input.dim()
+    source, destination = (shapes.wrap_dims((d,) if isinstance(d, int) else d, n) for d in (source, destination))
+    if len(source) != len(destination):
+        raise RuntimeError(f"movedim: source has {len(source)} dims, destination has {len(destination)}: they must be as many.")
+    order = [d for d in range(n) if d not in source]
+    for to, d in sorted(zip(destination, source, strict=True)):
+        order.insert(to, d)
+    return permute.function(input, order)
+
+
+public(movedim, also_method=True)
+alias("moveaxis", "movedim")
+method(property(lambda self: permute.function(self, range(self.dim())[::-1]) if self.dim() != 2 else t.function(self)), "T")
+
+
+def _matrix_transpose(self):
+    """The last two dimensions swapped."""
+    if self.dim() < 2:
+        raise RuntimeError(f"tensor.mT is only supported on matrices or batches of matrices: got a {self.dim()}-D tensor.")
+    return transpose.function(self, -2, -1)
+
+
+method(property(_matrix_transpose), "mT")
+
+
+# Dimensions of size 1 -------------------------------------------------------------------------------------------------
+
+
+@operator(samples=lambda make: [((make(1, 3, 1),), {}), ((make(1, 3, 1), 0), {}), ((make(2, 3), 1), {}), ((make(),), {})],
+          node=lambda o: "SqueezeBackward0" if o["dim"] is None else "SqueezeBackward1")  # fmt: skip
+class squeeze:
+    """Without its dimensions of size 1, or without those named in dim if they have size 1.  (D1 3.4)"""
+
+    def arguments(input, dim=None):
+        return (input,), {"dim": dim}
+
+    def kernel(xp, a, /, dim):
+        drop = range(a.ndim) if dim is None else shapes.wrap_dims(dim, a.ndim)
+        return a.reshape([n for d, n in enumerate(a.shape) if n != 1 or d not in drop])
+
+    def geometry(shape, stride, offset, dim):
+        drop = range(len(shape)) if dim is None else shapes.wrap_dims(dim, len(shape))
+        keep = [d for d, n in enumerate(shape) if n != 1 or d not in drop]
+        return tuple(shape[d] for d in keep), tuple(stride[d] for d in keep), offset
+
+    def grad_a(g, a_shape):
+        return g.reshape(a_shape)
+
+
+@operator(samples=lambda make: [((make(3, 4), d), {}) for d in (0, -1, 1)])
+class unsqueeze:
+    """With a new dimension of size 1 at `dim`.  (D1 3.4)"""
+
+    def arguments(input, dim):
+        return (input,), {"dim": dim}
+
+    def kernel(xp, a, /, dim):
+        return xp.expand_dims(a, dim)
+
+    def geometry(shape, stride, offset, dim):
+        dim = shapes.wrap_dim(dim, len(shape) + 1)
+        step = shape[dim] * stride[dim] if dim < len(shape) else 1
+        return (*shape[:dim], 1, *shape[dim:]), (*stride[:dim], step, *stride[dim:]), offset
+
+    def grad_a(g, a_shape):
+        return g.reshape(a_shape)
+
+
+@operator(public=(), samples=lambda make: [((make(1, 4), (3, 4)), {}), ((make(3, 1), (2, -1, 4)), {}), ((make(), (2,)), {})])
+class expand:
+    """Dimensions of size 1 repeated by stride 0, without a copy; -1 keeps a size.  (D1 3.4)"""
+
+    def arguments(input, size):
+        return (input,), {"size": tuple(size)}
+
+    def kernel(xp, a, /, size):
+        return xp.broadcast_to(a, shapes.expand(a.shape, a.strides, size)[0])
+
+    def geometry(shape, stride, offset, size):
+        return (*shapes.expand(shape, stride, size), offset)
+
+    def grad_a(g):  # the engine's edge sums over what was repeated
+        return g
+
+
+method(lambda self, *size, implicit=False: expand.function(self, sizes(size)), "expand")
+method(lambda self, other: expand.function(self, tuple(other.shape)), "expand_as")
+
+
+def broadcast_to(input, size):
+    """The tensor seen under a larger shape it broadcasts to; no copy."""
+    return expand.function(input, size)
+
+
+def broadcast_tensors(*tensors):
+    """All tensors seen under their common shape; no copies.  (D1 4.1)"""
+    size = shapes.broadcast_shapes(*[tuple(t.shape) for t in tensors])
+    return tuple(expand.function(t, size) for t in tensors)
+
+
+def broadcast_shapes(*sizes) -> Size:
+    """The shape several shapes have in common.  (D1 4.1)"""
+    return Size(shapes.broadcast_shapes(*[(s,) if isinstance(s, int) else tuple(s) for s in sizes]))
+
+
+public(broadcast_shapes)
+public(broadcast_to, also_method=True)
+public(broadcast_tensors)

@@ -1,0 +1,48 @@
+"""Softmax and its logarithm, computed without overflow: the largest element is taken off first."""
+
+from autogradlab import shapes
+from autogradlab.table import operator
+
+from . import samples
+from .elementary import exp
+from .reduce import sum
+
+
+def _arguments(input, dim, dtype=None):
+    return (input if dtype is None else input.to(dtype),), {"dim": shapes.wrap_dim(dim, input.dim())}
+
+
+def _shifted(xp, a, dim):
+    if not a.ndim:
+        return xp.zeros_like(a)
+    top = xp.max(a, axis=dim, keepdims=True)
+    return a - xp.where(xp.isfinite(top), top, xp.zeros_like(top)) if a.size else a
+
+
+@operator(autocast="fp32", samples=samples.one_dim)
+class softmax:
+    """exp(x) over the sum of exp(x) along dim: positive, and 1 in all.  A row of -inf gives nan.  (D1 4.2)"""
+
+    arguments = _arguments
+
+    def kernel(xp, a, /, dim):
+        out = xp.exp(_shifted(xp, a, dim))
+        return out / xp.sum(out, axis=dim, keepdims=True) if a.ndim else out
+
+    def grad_a(g, result, dim):
+        weighted = g * result
+        return weighted - result * (sum(weighted, dim=(dim,), keepdim=True) if g.ndim else weighted)
+
+
+@operator(autocast="fp32", samples=samples.one_dim)
+class log_softmax:
+    """log(softmax(x)) along dim, exact where softmax itself would round to 0."""
+
+    arguments = _arguments
+
+    def kernel(xp, a, /, dim):
+        shifted = _shifted(xp, a, dim)
+        return shifted - xp.log(xp.sum(xp.exp(shifted), axis=dim, keepdims=True)) if a.ndim else shifted
+
+    def grad_a(g, result, dim):
+        return g - exp(result) * (sum(g, dim=(dim,), keepdim=True) if g.ndim else g)

@@ -1,0 +1,142 @@
+"""The operator table: every block of `ops/` becomes an Operator here, and gets its public faces.
+
+From one block come the function (`torch.mul`), the method, the Python symbols, the in-place twin and `out=`.  They are
+closures around the operator, so that a debugger and `show_source` can follow them.
+"""
+
+import inspect
+
+from . import late
+from .dispatch import call, call_into, operand
+from .operators import Operator
+from .tensor import Tensor
+
+functions = late.functions  # name -> public function; autogradlab/__init__.py exports them
+methods = {}  # name -> method of Tensor, installed through late.py
+
+
+def operator(node=None, **flags):
+    """Make a class that describes an operator into an Operator, with its faces.  The flags are Operator's."""
+
+    def register(block):
+        op = Operator(block, node, **flags)
+        if op.name in late.operators:
+            raise TypeError(f"two operators are called {op.name}")
+        late.operators[op.name] = op
+        _function(op)
+        _method(op)
+        for symbol in op.symbols:
+            methods[symbol] = _SYMBOLS[symbol](op)
+        return op
+
+    return register
+
+
+def public(fn, name: str | None = None, also_method: bool = False):
+    """Export a function that is made of operators rather than being one."""
+    functions[name or fn.__name__] = fn
+    if also_method:
+        methods[name or fn.__name__] = fn
+    return fn
+
+
+def method(fn, name: str | None = None):
+    """Install a method that is made of operators rather than being one."""
+    methods[name or fn.__name__] = fn
+    return fn
+
+
+def alias(name: str, of: str) -> None:
+    """A second public name, for the function, the method and the in-place method as far as they exist."""
+    for table in (functions, methods):
+        if of in table:
+            table[name] = table[of]
+    if f"{of}_" in methods:
+        methods[f"{name}_"] = methods[f"{of}_"]
+
+
+def _dress(face, op, name: str, method: bool):
+    face.__name__ = face.__qualname__ = name
+    face.__doc__ = op.__doc__
+    signature = inspect.signature(op.arguments)
+    if method:
+        first, *rest = signature.parameters.values()
+        signature = signature.replace(parameters=[first.replace(name="self", kind=first.POSITIONAL_ONLY), *rest])
+    face.__signature__ = signature
+    return face
+
+
+def _function(op) -> None:
+    if "function" in op.public:
+
+        def function(*args, **kwargs):
+            return op.function(*args, **kwargs)
+
+        functions[op.name] = _dress(function, op, op.name, method=False)
+
+
+def _method(op) -> None:
+    if "method" in op.public:
+        plain = op.pointwise and len(op.inputs) == 1 and not hasattr(op.block, "arguments")
+
+        def unary(self):
+            return call(op, (self,))
+
+        def general(self, *args, **kwargs):
+            return op.function(self, *args, **kwargs)
+
+        methods[op.name] = _dress(unary if plain else general, op, op.name, method=True)
+    if op.in_place:
+
+        def write(self, *args, **kwargs):
+            return op.write(self, *args, **kwargs)
+
+        methods[f"{op.name}_"] = _dress(write, op, f"{op.name}_", method=True)
+        if "function" in op.public:
+            functions[f"{op.name}_"] = methods[f"{op.name}_"]
+
+
+# Python's symbols -----------------------------------------------------------------------------------------------------
+
+
+def _forward(op):
+    def symbol(self, other):
+        if not isinstance(other, Tensor):
+            other = operand(other, self)
+            if other is None:
+                return NotImplemented
+        return call(op, (self, other))
+
+    return symbol
+
+
+def _reflected(op):
+    def symbol(self, other):
+        other = operand(other, self)
+        return NotImplemented if other is None else call(op, (other, self))
+
+    return symbol
+
+
+def _assigned(op):
+    def symbol(self, other):
+        if not isinstance(other, Tensor):
+            other = operand(other, self)
+            if other is None:
+                return NotImplemented
+        return call_into(op, self, (self, other))
+
+    return symbol
+
+
+def _unary(op):
+    return lambda self: call(op, (self,))
+
+
+_BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor", "lshift", "rshift")
+_SYMBOLS = {
+    **{f"__{s}__": _forward for s in (*_BINARY, "lt", "le", "gt", "ge", "eq", "ne")},
+    **{f"__r{s}__": _reflected for s in _BINARY},
+    **{f"__i{s}__": _assigned for s in _BINARY},
+    **dict.fromkeys(("__neg__", "__abs__", "__invert__"), _unary),
+}
