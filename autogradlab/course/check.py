@@ -1,0 +1,101 @@
+"""course.py check 03: run the learner's exercise from top to bottom, and say what passes and what to mend."""
+
+import argparse
+import time
+
+from .notebook_text import Unreadable, read
+from .places import Exercise, Stop, find_exercise, says_why, shown
+from .structure import Finding, grade_id, is_check, is_solution, mend
+
+SECONDS = 8  # for the whole notebook; a good one takes 2
+
+
+@says_why
+def main(argv: list[str]) -> int:
+    """Check the exercise named in argv; exit status 0 if every task passes its visible checks."""
+    parser = argparse.ArgumentParser(prog="course.py check", description="Run your exercise and say what to mend.")
+    parser.add_argument("exercise", help="its number or name, such as 03")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help=f"how long it may run in all ({SECONDS})")
+    options = parser.parse_args(argv)
+    exercise = find_exercise(options.exercise)
+    notebook, findings = load(exercise)
+    saved = time.strftime("%H:%M:%S", time.localtime(exercise.work.stat().st_mtime))
+    print(f"Exercise {exercise.number}: {shown(exercise.work)}, as saved at {saved}", flush=True)
+    run(notebook, exercise, options.seconds)
+    return report(exercise, notebook, findings)
+
+
+def load(exercise: Exercise) -> tuple:
+    """The learner's notebook put right, and what was found; Stop if there is none to be read."""
+    if not exercise.work.exists():
+        raise Stop(f"you have not started it: run python3 course.py start {exercise.number}")
+    try:
+        submitted = read(exercise.work)
+    except (OSError, Unreadable) as error:
+        raise Stop(
+            f"{shown(exercise.work)} cannot be read: {error}. Mend it if you can (JupyterLab keeps the last good "
+            "version in .ipynb_checkpoints beside it), or move it away and run "
+            f"python3 course.py start {exercise.number}"
+        ) from error
+    release = read(exercise.release)
+    if not any(grade_id(cell) in {grade_id(own) for own in release.cells} - {None} for cell in submitted.cells):
+        raise Stop(
+            f"{shown(exercise.work)} holds none of exercise {exercise.number}'s cells. "
+            f"Is it another notebook? Move it away and run python3 course.py start {exercise.number}"
+        )
+    return mend(submitted, release)
+
+
+def run(notebook, exercise: Exercise, seconds: float) -> None:
+    """Run the notebook in a fresh kernel, in the learner's folder."""
+    from .execute import Runner
+
+    runner = Runner(notebook, kernel_name="python3", resources={"metadata": {"path": str(exercise.work.parent)}})
+    runner.all_seconds = seconds
+    runner.cell_seconds = seconds / 3
+    runner.grace_seconds = 1
+    runner.run()
+
+
+def report(exercise: Exercise, notebook, findings: list[Finding]) -> int:
+    """Print the result, task by task; the exit status."""
+    from .execute import error_of
+
+    if findings:
+        print("\nTo mend in the notebook:")
+        for finding in findings:
+            print(f"  - {finding.text}")
+    solutions = {grade_id(cell): cell for cell in notebook.cells if is_solution(cell)}
+    checks = [cell for cell in notebook.cells if is_check(cell)]
+    passed = 0
+    print()
+    for number, cell in enumerate(checks, 1):
+        name = grade_id(cell).removeprefix("check_")
+        error = error_of(solutions[name]) if name in solutions else None
+        error = error or error_of(cell)
+        passed += error is None
+        print(f"  {number}  {name:<20}{_state(error)}")
+        if error is not None and error.ename != "NotImplementedError":
+            print("\n".join(f"         {line}" for line in _lines(error)))
+    for cell in notebook.cells:
+        if not is_check(cell) and not is_solution(cell) and error_of(cell) is not None:
+            print(
+                f"\n  A cell of your own stops with {_lines(error_of(cell))[-1]}\n    {cell.source.splitlines()[0]} ..."
+            )
+    print(f"\n{passed} of {len(checks)} tasks pass their visible checks. Hidden checks follow when you submit.")
+    if passed == len(checks):
+        print(f"Next: python3 course.py submit {exercise.number}")
+    return 0 if passed == len(checks) else 1
+
+
+def _state(error) -> str:
+    if error is None:
+        return "passes"
+    return "not written yet" if error.ename == "NotImplementedError" else "fails"
+
+
+def _lines(error) -> list[str]:
+    """A check's message as it stands; of any other error its last line, without the colours of a terminal."""
+    if error.ename in ("CheckFailed", "Stopped", "Ended", "NotRun"):
+        return list(error.traceback)
+    return [f"{error.ename}: {error.evalue}".splitlines()[0]]

@@ -1,0 +1,124 @@
+"""course.py grade: collect what was handed in, grade it, write feedback and marks."""
+
+import argparse
+import csv
+import io
+import os
+import time
+from pathlib import Path
+
+import psutil
+
+from . import files
+from .grading import Grading, Result, Settings
+from .places import Exercise, Stop, exercises, find_exercise, says_why, shown
+from .submissions import Submission, collect, grading_folder, handed_in
+
+
+@says_why
+def main(argv: list[str]) -> int:
+    """Grade; exit status 0 if every submission could be graded."""
+    options = _options(argv)
+    chosen = [find_exercise(name) for name in options.exercise] or exercises()
+    if options.source and len(chosen) != 1:
+        raise Stop("say which exercise the submissions are for, such as: grade 03 --from FOLDER")
+    settings = Settings(options.db, options.jobs, options.cell_seconds, options.seconds, options.again)
+    folder = grading_folder()
+    rows, began = [], time.monotonic()
+    with _alone(folder):
+        for exercise in chosen:
+            submissions = _gather(exercise, options.source, folder)
+            if not submissions:
+                print(f"Exercise {exercise.number}: nothing was handed in.")
+                continue
+            rows += _grade(exercise, submissions, settings)
+        if rows:
+            _write_marks(folder / "marks.csv", rows)
+    if rows:
+        print(f"\nMarks: {shown(folder / 'marks.csv')}   Feedback: {shown(folder / 'feedback')}")
+        print(f"{time.monotonic() - began:.1f} s")
+    return 1 if any(row["reason"] for row in rows) else 0
+
+
+def _options(argv: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="course.py grade", description="Collect, grade, write feedback and marks.")
+    parser.add_argument("exercise", nargs="*", help="such as 03; without it, all that were handed in")
+    parser.add_argument("--from", dest="source", metavar="FOLDER", help="with a notebook, or a folder, per student")
+    parser.add_argument("--db", metavar="URL", help="gradebook, such as postgresql+psycopg://user@host/name")
+    parser.add_argument("--again", action="store_true", help="grade also what is graded already")
+    parser.add_argument("--jobs", type=int, default=2, help="how many at a time (2)")
+    parser.add_argument("--seconds", type=float, default=60, help="how long one notebook may run (60)")
+    parser.add_argument("--cell-seconds", type=float, default=10, help="how long one cell may run (10)")
+    options = parser.parse_args(argv)
+    options.db = options.db or os.environ.get("AUTOGRADLAB_GRADEBOOK")
+    if options.jobs < 1 or options.seconds <= 0 or options.cell_seconds <= 0:
+        raise Stop("--jobs, --seconds and --cell-seconds are numbers above 0")
+    return options
+
+
+def _gather(exercise: Exercise, source: str | None, folder: Path) -> list[Submission]:
+    if source is None:
+        return handed_in(exercise, folder / "handed_in")
+    if not Path(source).is_dir():
+        raise Stop(f"there is no folder {source}. It should hold a notebook, or a folder with one, for each student")
+    return collect(Path(source), exercise, folder / "handed_in")
+
+
+def _grade(exercise: Exercise, submissions: list[Submission], settings: Settings) -> list[dict]:
+    print(f"Exercise {exercise.number}, {len(submissions)} handed in")
+    width = max(len(submission.student) for submission in submissions)
+    grading = Grading(exercise, settings)
+    by_student = {submission.student: submission for submission in submissions}
+    rows = []
+    for result in grading.grade(submissions):
+        row = _row(grading, by_student[result.student], result)
+        rows.append(row)
+        mark = f"{row['score']:g} / {row['max_score']:g}"
+        remarks = [f"NOT GRADED: {result.reason}"] if result.reason else []
+        print(f"  {result.student:<{width}}  {mark:>9}  {'; '.join(remarks + result.notes)}".rstrip(), flush=True)
+    return sorted(rows, key=lambda row: row["student"])
+
+
+def _row(grading: Grading, submission: Submission, result: Result) -> dict:
+    score, most, tasks = grading.book.marks(result.student)
+    return {
+        "student": result.student,
+        "exercise": grading.exercise.slug,
+        "handed_in": submission.handed_in.isoformat(timespec="seconds") if submission.handed_in else "",
+        "score": score,
+        "max_score": most,
+        "tasks": "; ".join(f"{name} {got:g}/{points:g}" for name, (got, points) in tasks.items()),
+        "reason": result.reason,
+        "notes": "; ".join(result.notes),
+    }
+
+
+def _write_marks(path: Path, rows: list[dict]) -> None:
+    """Replace the rows of what was graded now; those of other exercises and students stay."""
+    fresh = {(row["student"], row["exercise"]): row for row in rows}
+    kept = {}
+    if path.exists():
+        with open(path, encoding="utf-8", newline="") as file:
+            kept = {(row.get("student"), row.get("exercise")): row for row in csv.DictReader(file)}
+    table = io.StringIO(newline="")
+    writer = csv.DictWriter(table, list(rows[0]), extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(row for _, row in sorted({**kept, **fresh}.items()))
+    files.write_atomically(path, table.getvalue().encode())
+
+
+class _alone:
+    """Only one grading at a time in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "grading.lock"
+
+    def __enter__(self) -> None:
+        while not files.write_new(self.path, str(os.getpid()).encode()):
+            holder = self.path.read_text("utf-8", errors="replace").strip()
+            if holder.isdigit() and psutil.pid_exists(int(holder)):
+                raise Stop(f"another grading runs here already (process {holder}). Wait until it has ended")
+            self.path.unlink(missing_ok=True)  # its process was killed; go on where it stopped
+
+    def __exit__(self, *_: object) -> None:
+        self.path.unlink(missing_ok=True)

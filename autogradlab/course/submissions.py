@@ -1,0 +1,153 @@
+"""What was handed in: every submission is one file that is written once and never changed.
+
+    grading/handed_in/STUDENT/03_shapes_and_strides/20261129T174012.345678Z.ipynb
+
+The newest one counts; the others stay.
+"""
+
+import getpass
+import re
+import subprocess
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from . import files
+from .notebook_text import LARGEST
+from .places import Exercise, course_root
+
+TIME = "%Y%m%dT%H%M%S.%fZ"
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What one student handed in last for one exercise; problem says why there is no file to be graded."""
+
+    student: str
+    exercise: Exercise
+    path: Path | None
+    problem: str = ""
+
+    @property
+    def handed_in(self) -> datetime | None:
+        return _time_of(self.path) if self.path else None
+
+
+def grading_folder() -> Path:
+    """Where submissions, gradebook and feedback lie; git never looks into it."""
+    folder = course_root() / "grading"
+    if not (folder / ".gitignore").exists():
+        files.write_atomically(folder / ".gitignore", b"*\n")
+    return folder
+
+
+def student_id(name: str) -> str:
+    """The name as a folder's name: letters, digits, dot, minus, at; anything else becomes an underscore."""
+    return re.sub(r"[^\w.@-]+", "_", name.strip()).strip("._")[:64]
+
+
+def own_name(given: str | None) -> str:
+    """The learner's name: as given, else as remembered, else git's, else the system's; a given one is remembered."""
+    memory = course_root() / "work" / "name.txt"
+    if given:
+        files.write_atomically(memory, f"{given.strip()}\n".encode())
+    remembered = memory.read_text("utf-8", errors="replace") if memory.exists() else ""
+    return student_id(given or remembered or _git_name() or getpass.getuser())
+
+
+def _git_name() -> str:
+    try:
+        asked = subprocess.run(["git", "config", "user.name"], capture_output=True, text=True, timeout=5, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return asked.stdout.strip()
+
+
+def earlier(student: str, exercise: Exercise, root: Path) -> list[Path]:
+    """What this student handed in so far, oldest first."""
+    return sorted(path for path in (root / student / exercise.slug).glob("*.ipynb") if _is_time(path.stem))
+
+
+def _time_of(path: Path) -> datetime:
+    return datetime.strptime(path.stem, TIME).replace(tzinfo=UTC)
+
+
+def _is_time(text: str) -> bool:
+    try:
+        datetime.strptime(text, TIME)
+    except ValueError:
+        return False
+    return True
+
+
+def keep(student: str, exercise: Exercise, data: bytes, when: datetime, root: Path) -> tuple[Path, bool]:
+    """Keep a submission; its path, and False if the newest one holds the same already."""
+    folder = root / student / exercise.slug
+    files.sweep(folder)
+    while True:
+        before = earlier(student, exercise, root)
+        if before and before[-1].read_bytes() == data:
+            return before[-1], False
+        if before:  # what is handed in now is the newest, whatever the clock says
+            when = max(when, _time_of(before[-1]) + timedelta(microseconds=1))
+        path = folder / f"{when.strftime(TIME)}.ipynb"
+        if files.write_new(path, data):
+            return path, True
+
+
+def handed_in(exercise: Exercise, root: Path) -> list[Submission]:
+    """The newest submission of each student."""
+    found = []
+    for folder in sorted(root.glob(f"*/{exercise.slug}")):
+        kept = earlier(folder.parent.name, exercise, root)
+        if kept:
+            found.append(Submission(folder.parent.name, exercise, kept[-1]))
+    return found
+
+
+def collect(source: Path, exercise: Exercise, root: Path) -> list[Submission]:
+    """Keep what lies in a folder with one notebook, or one folder, for each student."""
+    collected = []
+    for entry in sorted(source.iterdir()):
+        if entry.name.startswith((".", "__")) or (entry.is_file() and entry.suffix != ".ipynb"):
+            continue
+        student = student_id(_student_of(entry, exercise))
+        notebook, problem = _notebook_of(entry, exercise)
+        if not student:
+            continue
+        if notebook is None:
+            collected.append(Submission(student, exercise, None, problem))
+            continue
+        try:
+            if notebook.stat().st_size > LARGEST:
+                size = notebook.stat().st_size / 1e6
+                collected.append(Submission(student, exercise, None, f"the file has {size:.0f} MB; it was not taken"))
+                continue
+            when = datetime.fromtimestamp(notebook.stat().st_mtime, UTC)
+            path, _ = keep(student, exercise, notebook.read_bytes(), when, root)
+            collected.append(Submission(student, exercise, path, problem))
+        except OSError as error:
+            collected.append(Submission(student, exercise, None, f"the file cannot be read: {error.strerror}"))
+    return collected
+
+
+def _student_of(entry: Path, exercise: Exercise) -> str:
+    """ann, ann.ipynb and 03_shapes_and_strides_ann.ipynb all are ann's."""
+    name = entry.stem if entry.is_file() else entry.name
+    return name.replace(exercise.slug, "").strip("_- .") or name
+
+
+def _notebook_of(entry: Path, exercise: Exercise) -> tuple[Path | None, str]:
+    """The notebook that is meant, and what is odd about it."""
+    if entry.is_file():
+        return entry, ""
+    there = [path for path in sorted(entry.rglob("*.ipynb")) if not any(p.startswith(".") for p in path.parts[-3:])]
+    times = [path for path in there if path.parent.name == exercise.slug and _is_time(path.stem)]
+    named = [path for path in there if path.name == exercise.filename]
+    if times or named:
+        return max(times, key=lambda path: path.stem) if times else max(named, key=lambda p: p.stat().st_mtime), ""
+    if len(there) == 1:
+        return there[0], f"the file is called {there[0].name}, not {exercise.filename}"
+    if not there:
+        return None, "the folder holds no notebook"
+    return None, f"the folder holds {len(there)} notebooks, none called {exercise.filename}"

@@ -1,0 +1,51 @@
+"""course.py submit 03: hand in the learner's exercise; every earlier submission is kept."""
+
+import argparse
+from datetime import UTC, datetime
+
+from .check import load
+from .notebook_text import read
+from .places import Stop, find_exercise, says_why, shown
+from .structure import grade_id, is_solution
+from .submissions import earlier, grading_folder, keep, own_name
+
+
+@says_why
+def main(argv: list[str]) -> int:
+    """Hand in the exercise named in argv."""
+    parser = argparse.ArgumentParser(prog="course.py submit", description="Hand in your exercise.")
+    parser.add_argument("exercise", help="its number or name, such as 03")
+    parser.add_argument("--name", help="your name for the instructor; it is remembered")
+    options = parser.parse_args(argv)
+    exercise = find_exercise(options.exercise)
+    notebook, findings = load(exercise)
+    data = exercise.work.read_bytes()
+    name = own_name(options.name)
+    if not name:
+        raise Stop("your name has no letter or digit in it. Say who you are with --name NAME")
+    root = grading_folder() / "handed_in"
+    path, new = keep(name, exercise, data, datetime.now(UTC), root)
+    count = len(earlier(name, exercise, root))
+    if new:
+        print(f"Handed in exercise {exercise.number} as {name} (--name changes that): {shown(path)}")
+        print(f"That is submission {count}; the newest counts, and all are kept." if count > 1 else "It is kept there.")
+    else:
+        print(f"As {name} you have handed in exactly this before: {shown(path)}")
+        print("It counts. If you have changed the notebook since, save it and run this again.")
+    print("If your instructor does not collect from this folder, send them that file.")
+    for finding in findings:
+        print(f"  - {finding.text}")
+    missing = _unwritten(notebook, exercise)
+    if missing:
+        print(f"Not written yet: {', '.join(missing)}. You can hand in again at any time.")
+    return 0
+
+
+def _unwritten(notebook, exercise) -> list[str]:
+    """The tasks whose cell still is as it came."""
+    stubs = {grade_id(cell): cell.source.strip() for cell in read(exercise.release).cells if is_solution(cell)}
+    return [
+        grade_id(cell)
+        for cell in notebook.cells
+        if is_solution(cell) and cell.source.strip() == stubs.get(grade_id(cell))
+    ]
