@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import re
+import subprocess
 import sys
 import time
 from collections.abc import Iterable
@@ -85,7 +86,7 @@ def execute(notebook: nbformat.NotebookNode, folder: Path) -> None:
         resources={"metadata": {"path": str(folder)}},
         record_timing=False,
         store_widget_state=False,
-    ).execute()
+    ).execute(stderr=subprocess.DEVNULL)  # the kernel's own, not the cells'
 
 
 def clean(notebook: nbformat.NotebookNode) -> None:

@@ -97,8 +97,11 @@ def environment(python: Path) -> dict[str, str]:
     env |= {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PYTHONNOUSERSITE": "1", "JUPYTER_PREFER_ENV_PATH": "1"}
     if python == PYTHON:
         env["VIRTUAL_ENV"] = str(VENV)
+    # JupyterLab without news, and without the parts of nbgrader that course.py stands for.
+    env["JUPYTER_CONFIG_PATH"] = str(Path(__file__).with_name("jupyter"))
     if os.access(ROOT, os.W_OK):
         home = ROOT / ".jupyter"
+        home.mkdir(exist_ok=True)
         env |= {f"JUPYTER_{kind.upper()}_DIR": str(home / kind) for kind in ("config", "data", "runtime")}
         env |= {"IPYTHONDIR": str(home / "ipython"), "MPLCONFIGDIR": str(home / "matplotlib")}
     return env
