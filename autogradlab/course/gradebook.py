@@ -44,8 +44,8 @@ class Book:
             if "there are submissions associated" not in str(reason):
                 raise
             raise Stop(
-                f"exercise {self.exercise.number} has other tasks now than when this gradebook first saw it, and nbgrader "
-                "does not mix the two. Nothing has changed. Grade with a new gradebook (--db), or with the exercise as "
+                f"exercise {self.exercise.number} has other tasks now than when this gradebook first saw it, and "
+                "nbgrader does not mix the two. Nothing has changed. Grade with a new gradebook (--db), or with the exercise as "
                 "it was"
             ) from reason
 

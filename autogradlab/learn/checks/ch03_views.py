@@ -91,8 +91,8 @@ expand = Check(
         name="expand",
         parameters=("shape", "stride", "new_shape"),
         visible=(
+            Case(((3, 1), (1, 1), (3, 5)), ((3, 5), (1, 0)), "stride 0: the next column is the same column"),
             Case(((1, 4), (4, 1), (3, 4)), ((3, 4), (0, 1)), "stride 0: the next row is the same row"),
-            Case(((3, 1), (1, 1), (3, 5)), ((3, 5), (1, 0))),
             Case(((4,), (1,), (2, 3, 4)), ((2, 3, 4), (0, 0, 1)), "new dimensions come in front"),
             Case(((3, 1), (2, 7), (-1, 6)), ((3, 6), (2, 0)), "-1 keeps the size"),
             Case(((3, 4), (4, 1), (6, 4)), Raises("RuntimeError", "only a size of 1 can be expanded, not 3")),
@@ -236,12 +236,6 @@ view_stride = Check(
 # 8. merge_heads -------------------------------------------------------------------------------------------------------
 
 
-def _merge_without_permute(shape: Ints, stride: Ints) -> tuple[Ints, Ints] | None:
-    merged = (shape[0], shape[2], shape[1] * shape[3])
-    found = enumerated.view_stride(shape, stride, merged)
-    return None if found is None else (merged, found)
-
-
 merge_heads = Check(
     Task(
         name="merge_heads",
@@ -261,11 +255,8 @@ merge_heads = Check(
                     (shape[0], shape[2], shape[1] * shape[3]),
                     enumerated.contiguous_strides((shape[0], shape[2], shape[1] * shape[3])),
                 ),
-                "These are the strides of a copy. Where the heads cannot be merged by a view, return None.",
-            ),
-            Mistake(
-                _merge_without_permute,
-                "The heads were merged without being moved, which mixes different positions: permute first.",
+                "A view came back, but one head's numbers lie far from the next head's. "
+                "Permute to (batch, seq, heads, head_dim) first; where there is no view then, return None.",
             ),
         ),
         hint="merge_heads stands on your permute and view_stride: permute to (batch, seq, heads, head_dim), then view. "

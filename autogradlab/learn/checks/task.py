@@ -1,6 +1,7 @@
 """A task of an exercise: its cases, its typical mistakes, and the sentence said about an answer."""
 
 import random
+import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -53,8 +54,11 @@ class Task:
         cases = [Case(args, self.reference(*args)) for args in self.fresh(rng)]
         return [*cases, Case(cases[0].args, cases[0].expected, AGAIN)]
 
-    def complaint(self, case: Case, answer: Answer) -> str | None:
-        """What is wrong with the answer, in four or five lines; None if nothing is."""
+    def complaint(self, case: Case, answer: Answer, unsteady: bool = False) -> str | None:
+        """What is wrong with the answer, in four or five lines; None if nothing is.
+
+        unsteady: asked once more, the function answered something else.
+        """
         if isinstance(case.expected, Raises):
             good = answer.kind == "error" and answer.value == case.expected.error
         else:
@@ -62,7 +66,9 @@ class Task:
         if good:
             return None
         lines = [self.call(case), *_outcome(answer), f"  expected  {_expected(case)}"]
-        return "\n".join([*lines, self._cause(case, answer), f"Read: {self.read}."])
+        unsteady = unsteady or (case.note == AGAIN and answer.kind in ("value", "error"))
+        cause = UNSTEADY if unsteady else self._cause(case, answer)
+        return "\n".join([*lines, *textwrap.wrap(cause, 100), f"Read: {self.read}."])
 
     def call(self, case: Case) -> str:
         """The call as one would write it."""
@@ -79,16 +85,14 @@ class Task:
             return f"The work is done by {answer.value}; the exercise asks for yours, in plain Python."
         if answer.kind == "error" and answer.value == "NameError":
             return "A name is used that no cell above defines: run the cells from the top, or look for a typing error."
-        if case.note == AGAIN and answer.kind in ("value", "error"):
-            return "The same call was right before: a value outside the function keeps something between two calls."
         if answer.kind == "value":
             return self._cause_of_value(case, answer.value)
         return self.hint
 
     def _cause_of_value(self, case: Case, value: Any) -> str:
         expected = case.expected
-        if value is None:
-            return f"None came back. {self.hint}" if self._may_be_none else "The function ends without a `return`."
+        if value is None and not self._may_be_none:
+            return "The function ends without a `return`."
         if isinstance(expected, Raises):
             return f"This must raise {expected.error}, as in PyTorch: {expected.why}."
         if identical(_as_tuples(expected), _as_tuples(value)):
@@ -98,7 +102,7 @@ class Task:
         for mistake in self.mistakes:
             if self._mistaken(mistake.function, case.args, value):
                 return mistake.cause
-        return self.hint
+        return f"None came back. {self.hint}" if value is None else self.hint
 
     @property
     def _may_be_none(self) -> bool:
@@ -112,6 +116,9 @@ class Task:
 
 
 AGAIN = "asked a second time"
+UNSTEADY = (
+    "The same call gives different results: something outside the function, or a default argument, keeps a value."
+)
 
 
 def identical(a: Any, b: Any) -> bool:
@@ -204,4 +211,5 @@ class Check:
                 raise not_written(self.task.name)
             message = self.task.complaint(case, answer)
             if message:
-                raise CheckFailed(message)
+                again = ask(function, case.args, self.task.parameters)
+                raise CheckFailed(self.task.complaint(case, answer, unsteady=again != answer))

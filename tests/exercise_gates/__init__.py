@@ -1,0 +1,1 @@
+"""Typical wrong solutions of the exercises, and second right ways; kept away from solutions/, which is handed out."""
