@@ -3,13 +3,17 @@
 import ast
 import base64
 import hashlib
+import json
 import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
+import urllib.error
+import urllib.request
 import zipfile
 from pathlib import Path
 
@@ -55,10 +59,10 @@ def small_course(tmp_path):
     """A folder with a space in its name that holds the door, and a lock of one package."""
     root = tmp_path / "the course"
     (root / "autogradlab" / "course").mkdir(parents=True)
-    (root / "autogradlab" / "__init__.py").touch()
-    shutil.copy(ROOT / "course.py", root)
-    for name in ("set_up.py", "__init__.py"):
-        shutil.copy(ROOT / "autogradlab" / "course" / name, root / "autogradlab" / "course")
+    for package in ("autogradlab", "autogradlab/course"):
+        (root / package / "__init__.py").touch()
+    for name in ("course.py", "autogradlab/course/set_up.py"):
+        shutil.copy(ROOT / name, root / name)
     (root / "autogradlab" / "course" / "__main__.py").write_text("import sys; print('RAN', *sys.argv[1:])")
     (root / "pyproject.toml").write_text(PYPROJECT)
     (root / "backend.py").write_text(f"ROOT = {str(root)!r}\n{BACKEND}")
@@ -161,7 +165,7 @@ def test_set_up_once_then_only_when_the_lock_changes(small_course, tmp_path):
         lock.write(make_wheel(tmp_path, "tiny_two"))
     code, said = door(small_course, "check")
     assert code == 0 and "installing up to 2 packages" in said and "creating" not in said
-    check = [setting.PYTHON, "-c", "import tiny_one, tiny_two, autogradlab, sys; print(sys.prefix)"]
+    check = [setting.PYTHON, "-P", "-c", "import tiny_one, tiny_two, autogradlab, sys; print(sys.prefix)"]
     assert Path(subprocess.check_output(check, text=True).strip()) == setting.VENV
     assert by_hand.exists()
     script = setting.BIN / ("autogradlab.exe" if setting.WINDOWS else "autogradlab")
@@ -317,3 +321,60 @@ def test_a_course_without_its_lock(small_course):
     (small_course / "requirements.lock").unlink()
     code, said = door(small_course, "lab")
     assert code == 1 and "lacks requirements.lock or pyproject.toml" in said
+
+
+# --------------------------------------------------------------------------------------------------------------- lab
+
+
+@pytest.fixture
+def lab_address(tmp_path):
+    """What `autogradlab lab --no-browser` prints to open, and its process."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    program = f"import course; course.main(['lab', '--no-browser', '--port', '{port}'])"
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    server = subprocess.Popen([sys.executable, "-c", program], cwd=ROOT, **pipes)
+    lines = []
+    try:
+        for line in server.stdout:
+            lines.append(line)
+            if found := re.search(r"(http://127\.0\.0\.1:(\d+)/\S*)\?token=([0-9a-f]{40,})", line):
+                break
+        else:
+            pytest.fail("".join(lines))
+        assert int(found[2]) == port and any("The course runs here." in line for line in lines)
+        for _ in range(100):  # the address is printed before the server listens
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            time.sleep(0.1)
+        yield found[1], found[3], "".join(lines)
+    finally:
+        server.terminate()
+        server.communicate(timeout=60)
+
+
+def fetch(address: str, token: str | None = None) -> tuple[int, str]:
+    headers = {"Authorization": f"token {token}"} if token else {}
+    try:
+        with urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=30) as reply:
+            return reply.status, reply.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, ""
+
+
+def test_lab_serves_chapter_00_to_who_has_the_token(lab_address):
+    address, token, said = lab_address
+    server = address.removesuffix("/lab/tree/notebooks/00_start_here.ipynb")
+    assert server != address, "chapter 00 is what opens"
+    assert "[E " not in said and "Traceback" not in said
+    assert fetch(f"{server}/api/contents")[0] == 403
+    assert fetch(f"{server}/api/contents/course.py?content=0", token)[0] == 200
+    kernels = json.loads(fetch(f"{server}/api/kernelspecs", token)[1])
+    assert kernels["default"] == "python3"
+    assert kernels["kernelspecs"]["python3"]["spec"]["argv"][0] in ("python", "python3", sys.executable)
+    page = fetch(address, token)[1]
+    settings = json.loads(re.search(r'<script id="jupyter-config-data"[^>]*>(.*?)</script>', page, re.DOTALL)[1])
+    disabled = settings["disabledExtensions"]
+    assert "@jupyterlab/apputils-extension:announcements" in disabled and "@jupyter/nbgrader:menu" in disabled

@@ -134,7 +134,7 @@ def test_the_doctor_finds_this_environment_whole():
 def test_the_doctor_speaks_where_nothing_is_installed():
     code, report = examine("-S")  # without site-packages
     assert (code, report["runs"]) == (1, False)
-    for name in ("Jupyter", "kernel", "NumPy", "engine", "widgets"):
+    for name in ("Jupyter", "kernel", "NumPy", "widgets"):
         assert report["findings"][name]["state"] == "missing"
         assert "course.py lab" in report["findings"][name]["fix"]
     assert report["findings"]["CuPy"]["state"] == "optional"

@@ -193,6 +193,9 @@ def make_environment(guard) -> None:
     # What pip does on one core at a time; a file that does not compile is nobody's import here.
     step("compiling them", [PYTHON, "-m", "compileall", "-qq", "-j0", "-x", r"[\\/]tests?[\\/]", VENV / "lib"], guard)
     install("installing autogradlab from this folder", ["--no-build-isolation", "-e", str(ROOT)], uv, guard)
+    # Else a notebook's first picture may come with a warning that Matplotlib looks for fonts.
+    look = "import importlib.util as u; u.find_spec('matplotlib') and __import__('matplotlib.font_manager')"
+    step("looking for fonts", [PYTHON, "-c", look], guard)
     new = STAMP.with_suffix(".new")
     new.write_text("\n".join(inputs()) + "\n", encoding="utf-8")
     os.replace(new, STAMP)
