@@ -1,7 +1,7 @@
 """autogradlab: PyTorch's tensor and autograd system in small, to be read.
 
-`import autogradlab as torch` runs programs that use PyTorch's tensors and autograd.  Where to begin reading: tensor.py, dispatch.py, one
-block of ops/pointwise.py, engine.py.
+`import autogradlab as torch` runs programs that use PyTorch's tensors and autograd.  Where to begin reading: tensor.py,
+dispatch.py, one block of ops/pointwise.py, engine.py.
 """
 
 import math
@@ -36,4 +36,3 @@ globals().update(dtypes.ALIASES)
 dtype = dtypes.dtype
 inf, nan, pi, e = math.inf, math.nan, math.pi, math.e
 strided, contiguous_format, preserve_format = "strided", "contiguous_format", "preserve_format"
-

@@ -1,4 +1,6 @@
-"""Devices: "cpu", "cuda:0", "sim:1".  One object each, so that `is` compares them; its backend is loaded on first use.  (D1 5)"""
+"""Devices: "cpu", "cuda:0", "sim:1".  One object each, so that `is` compares them; its backend is loaded on first use.
+(D1 5)
+"""
 
 import os
 
@@ -21,7 +23,8 @@ class device:
         kind, colon, number = type.partition(":")
         if kind not in backends.MODULES or (colon and (not number.isdigit() or index is not None)):
             raise RuntimeError(
-                f"Expected one of {', '.join(backends.MODULES)} as device type, with an index such as cuda:0 if there are "
+                f"Expected one of {', '.join(backends.MODULES)} as device type, with an index such as cuda:0 if there "
+                f"are "
                 f"several: got the device string {type!r}."
             )
         index = int(number) if colon else index
@@ -58,6 +61,7 @@ class device:
 
 
 cpu = device("cpu")
+assert cpu.backend  # loaded now: calls on the fast path do not ask
 
 
 def resolve(where) -> device:

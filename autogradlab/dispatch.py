@@ -1,11 +1,14 @@
 """The way of a call: which kernel runs, on what, and what is recorded.
 
-`call` is the whole of it, in order: observer and autocast (rarely), one dtype and device for all, the kernel, the new tensor, and
-a node if anything needs gradients.  `call_view` is the same for operators that only change geometry; `call_into` writes into an
-existing tensor, all checks first.  Operators themselves are in `ops/`; how a block becomes one is in `table.py`.
+`call` is the whole of it, in order: observer and autocast (rarely), one dtype and device for all, the kernel, the new
+tensor, and a node if anything needs gradients.  `call_view` is the same for operators that only change geometry;
+`call_into` writes into an existing tensor, all checks first.  Operators themselves are in `ops/`; how a block becomes
+one is in `table.py`.
 """
 
-from . import dtypes, errors, shapes, views
+import numpy
+
+from . import dtypes, errors, late, shapes, views
 from .graph import PackedTensor, SavedTensor
 from .modes import ANOMALY, AUTOCAST, NO_GRAD, OBSERVED, PACKING, state
 from .tensor import Tensor, scalar, wrap
@@ -89,7 +92,10 @@ def convert(op, inputs, options):
         common = inputs[0]._dtype
         if op.same_dtype and any(t._dtype is not common for t in inputs):
             names = " != ".join(t._dtype.name for t in inputs)
-            raise RuntimeError(f"{op.name}: expected all operands to have the same dtype, but got: {names}. Convert one with .to(dtype).")
+            raise RuntimeError(
+                f"{op.name}: expected all operands to have the same dtype, but got: {names}. Convert one with "
+                f".to(dtype)."
+            )
     if op.floats and not common.is_floating_point:
         common = dtypes.get_default_dtype()
     op.check_dtype(common)
@@ -131,23 +137,25 @@ def common_dtype(tensors) -> dtypes.dtype:
 
 
 def operand(value, beside: Tensor):
-    """A Python or NumPy number beside a tensor, as a 0-d tensor; None if it is no number."""
+    """A Python or NumPy number beside a tensor, as a 0-d tensor (a NumPy array as a tensor); None for anything else."""
     kind = dtypes.PYTHON.get(type(value))
     if kind is None:
         if isinstance(value, float):
             value, kind = float(value), dtypes.get_default_dtype()
-        elif hasattr(value, "__index__") or hasattr(value, "dtype") and getattr(value, "shape", None) == ():
-            value = value.item() if hasattr(value, "item") else int(value)
-            return operand(value, beside)
+        elif isinstance(value, (numpy.ndarray, numpy.generic)):
+            return operand(value.item(), beside) if not value.shape else late.functions["from_numpy"](value)
+        elif hasattr(value, "__index__"):
+            return operand(value.__index__(), beside)
         else:
             return None
     mine = beside._dtype
     device = beside._device
     if mine.category >= kind.category and not mine.is_half:
-        try:
-            return scalar(value, mine, device)
-        except OverflowError:
-            raise RuntimeError(f"value cannot be converted to type {mine.name} without overflow: {value}.") from None
+        if mine.category == dtypes.INT:  # integers that do not fit wrap round, as they do in the sum itself
+            bits = mine.itemsize * 8
+            value = value & (1 << bits) - 1
+            value -= (value >> bits - 1 << bits) if mine.is_signed else 0
+        return scalar(value, mine, device)
     number = scalar(value, dtypes.float32 if mine.is_half else kind, device)
     number.__class__ = Number
     return number
@@ -190,8 +198,9 @@ def record(op, inputs, options, outputs) -> None:
         edges = [e if op.differentiable >> i & 1 else None for i, e in enumerate(edges)]
     node = make_node(op, edges, wanted, inputs, options, outputs)
     outputs[0]._node = node
-    for nr in range(1, 1 + len(node.more)):
-        outputs[nr]._node, outputs[nr]._nr = node, nr
+    if node.more:
+        for nr in range(1, 1 + len(node.more)):
+            outputs[nr]._node, outputs[nr]._nr = node, nr
 
 
 def make_node(op, edges, wanted, inputs, options, outputs, original=None, written=None):
@@ -199,30 +208,43 @@ def make_node(op, edges, wanted, inputs, options, outputs, original=None, writte
 
     original: the first input's value before an in-place call; written: the storage that call wrote to.
     """
-    keep = PackedTensor if state.flags & PACKING else SavedTensor
-    names, positions = op.saves(wanted, len(inputs))
-    saved = []
-    for position in positions:
-        if position < 0:  # an output: an alias without its node, which would be a cycle
-            saved.append(keep(outputs[~position].alias(), True))
-        elif position == 0 and original is not None:
-            saved.append(keep(original))
-        elif written is not None and inputs[position]._storage is written:
-            saved.append(keep(inputs[position].alias()))
-            saved[-1].version -= 1  # saved for the value before the write: backward will find that it is gone
-        else:
-            saved.append(keep(inputs[position]))
+    flags = state.flags
+    keep = PackedTensor if flags & PACKING else SavedTensor
+    recipe = op.recipes.get(wanted)
+    if recipe is None or op.variadic:
+        recipe = op.recipe(wanted, len(inputs))
+    kind, names, positions, plain = recipe
+    if plain and original is written:  # both None: the usual case, only inputs to save
+        saved = [keep(inputs[i]) for i in positions]
+        more = ()
+    else:
+        saved = [_keep(keep, i, inputs, outputs, original, written) for i in positions]
+        more = op.further(outputs) if op.outputs is not None else ()
     if op.defaults and not options:
         options = op.defaults
     if op.facts:
         options = op.remember(inputs, options)
     out = outputs[0]
-    shape = out._window.shape if out._shape is None else out._shape
-    more = op.further(outputs) if op.outputs is not None else ()
-    node = op.node_class(options)(edges, names, saved, options, shape, out._dtype, out._device, more)
-    if state.flags & ANOMALY:
+    shape = out._shape
+    if shape is None:
+        shape = out._window.shape
+    node = (kind or op.node_class(options))(edges, names, saved, options, shape, out._dtype, out._device, more)
+    if flags & ANOMALY:
         remember_forward(node)
     return node
+
+
+def _keep(keep, position, inputs, outputs, original, written):
+    """Save an output, or an operand of a write."""
+    if position < 0:  # an output: an alias without its node, which would be a cycle
+        return keep(outputs[~position].alias(), True)
+    if position == 0 and original is not None:
+        return keep(original)
+    if written is None or inputs[position]._storage is not written:
+        return keep(inputs[position])
+    saved = keep(inputs[position].alias())
+    saved.version -= 1  # saved for the value before the write: backward will find that it is gone
+    return saved
 
 
 def remember_forward(node) -> None:
@@ -269,7 +291,9 @@ def call_into(op, target: Tensor, inputs, options=NOTHING, in_place: bool = True
         unusual(op, inputs, options)
     recorded = not state.flags & NO_GRAD and any(t.requires_grad for t in (target, *inputs))
     if recorded and not in_place:
-        raise RuntimeError(f"{op.name}(): functions with out=... arguments don't support automatic differentiation: use the result.")
+        raise RuntimeError(
+            f"{op.name}(): functions with out=... arguments don't support automatic differentiation: use the result."
+        )
     views.check_writable(target, recorded)
     device, computing, windows, result = convert(op, inputs, options)
     if device is not target._device:
@@ -280,7 +304,10 @@ def call_into(op, target: Tensor, inputs, options=NOTHING, in_place: bool = True
         shape = shapes.broadcast_shapes(*[tuple(t.shape) for t in inputs])
         if shape != tuple(target.shape):
             what = "in-place result" if in_place else "out= tensor"
-            raise RuntimeError(f"{op.name}: the result has shape {shape}, the {what} has shape {tuple(target.shape)}: it cannot be resized.")
+            raise RuntimeError(
+                f"{op.name}: the result has shape {shape}, the {what} has shape {tuple(target.shape)}: it cannot be "
+                f"resized."
+            )
     edges = wanted = original = None
     if recorded and op.formulas:
         edges = [views.edge_of(t) if op.differentiable >> i & 1 else None for i, t in enumerate(inputs)]

@@ -18,7 +18,13 @@ class dtype:
     is_complex = False
 
     def __init__(self, name: str, category: int, itemsize: int, rank: int, legacy_name: str):
-        self.name, self.category, self.itemsize, self.rank, self.legacy_name = name, category, itemsize, rank, legacy_name
+        self.name, self.category, self.itemsize, self.rank, self.legacy_name = (
+            name,
+            category,
+            itemsize,
+            rank,
+            legacy_name,
+        )
         self.is_floating_point = category == FLOAT
         self.is_half = name in ("float16", "bfloat16")  # computed in float32 and rounded once
         self._numpy = numpy.dtype(name) if hasattr(numpy, name) else None
@@ -118,8 +124,9 @@ def promote_types(a: dtype, b: dtype) -> dtype:
 
 
 def combine(dimensioned, zero_dim, numbers) -> dtype:
-    """PyTorch's rule for mixed operands: tensors with dimensions decide, unless a 0-d tensor or a Python number is of a higher
-    category.  Each argument: the dtypes of that kind of operand."""
+    """PyTorch's rule for mixed operands: tensors with dimensions decide, unless a 0-d tensor or a Python number is of a
+    higher category.  Each argument: the dtypes of that kind of operand.
+    """
     result = None
     for group in (dimensioned, zero_dim, numbers):
         level = None
@@ -131,12 +138,16 @@ def combine(dimensioned, zero_dim, numbers) -> dtype:
 
 
 def can_cast(given: dtype, wanted: dtype) -> bool:
-    """Whether a result of dtype `given` may be written into a tensor of dtype `wanted`: the category must not go down."""
+    """Whether a result of dtype `given` may be written into a tensor of dtype `wanted`: the category must not go
+    down.
+    """
     return given.category <= wanted.category
 
 
 class finfo:
-    """Limits of a floating point dtype (the default one if none is given): bits, eps, max, min, tiny, smallest_normal."""
+    """Limits of a floating point dtype (the default one if none is given): bits, eps, max, min, tiny,
+    smallest_normal.
+    """
 
     def __init__(self, d: dtype | None = None):
         d = d or _default

@@ -1,10 +1,12 @@
 """The backward pass: from the roots of a graph to its leaves, each node once, after all gradients for it have arrived.
 
-Three phases (D3 1.2): count for every node how many gradients it waits for; run whatever waits for none, latest made first; add up
-what arrives at the leaves.  Nothing is recursive, so a chain of 100,000 operations is no deeper than one of two.
+Three phases (D3 1.2): count for every node how many gradients it waits for; run whatever waits for none, latest made
+first; add up what arrives at the leaves.  Nothing is recursive, so a chain of 100,000 operations is no deeper than one
+of two.
 
-Gradients travel as raw arrays, and as Tensors only when the pass is itself recorded (`create_graph`, here `lift`).  Each edge makes a
-gradient fit what it arrives at: the sum over what broadcasting repeated, the dtype, and a check of shape and device.
+Gradients travel as raw arrays, and as Tensors only when the pass is itself recorded (`create_graph`, here `lift`).
+Each edge makes a gradient fit what it arrives at: the sum over what broadcasting repeated, the dtype, and a check of
+shape and device.
 """
 
 import heapq
@@ -32,8 +34,8 @@ class _Recording(Mode):
 class Task:
     """One backward pass.
 
-    roots: edges to start from, with their gradients.  targets: edges whose gradients are wanted (autograd.grad); None: all leaves
-    accumulate.  accumulate: put what arrives at targets that are leaves into `.grad` (backward(inputs=...)).
+    roots: edges to start from, with their gradients.  targets: edges whose gradients are wanted (autograd.grad); None:
+    all leaves accumulate.  accumulate: put what arrives at targets that are leaves into `.grad` (backward(inputs=...)).
     """
 
     def __init__(self, roots, grads, keep: bool, lift: bool, targets=None):
@@ -158,7 +160,9 @@ class Task:
             dims = shapes.summed_dims(tuple(grad.shape), tuple(shape))
             if dims is None:
                 what = f"got a gradient of shape {tuple(grad.shape)} for an input of shape {tuple(shape)}"
-                raise errors.invalid_gradient(node.name(), node.edges.index(target) if target in node.edges else 0, what)
+                raise errors.invalid_gradient(
+                    node.name(), node.edges.index(target) if target in node.edges else 0, what
+                )
             grad = late.operators["sum"](grad, dim=dims, keepdim=True)
             if len(grad.shape) != len(shape):
                 grad = grad.reshape(tuple(shape))
@@ -201,7 +205,10 @@ class Task:
             return grad
         if not isinstance(given, Tensor) or tuple(given.shape) != tuple(grad.shape):
             what = f"a Tensor of shape {tuple(given.shape)}" if isinstance(given, Tensor) else type(given).__name__
-            raise RuntimeError(f"a hook has changed the size of value: expected None or a Tensor of shape {tuple(grad.shape)}, got {what}.")
+            raise RuntimeError(
+                f"a hook has changed the size of value: expected None or a Tensor of shape {tuple(grad.shape)}, got "
+                f"{what}."
+            )
         return given if self.lift else given.window
 
     def before(self, node, hooks, grads) -> None:
@@ -241,7 +248,9 @@ def accumulate(leaf: Tensor, grad, lift: bool, steal: bool = True) -> None:
     """Add a gradient to a tensor's .grad: in place if there is one, else as a tensor of its own."""
     with _accumulating:
         if leaf._grad is None:
-            leaf._grad = grad.clone() if lift and not grad.requires_grad else grad if lift else first_gradient(leaf, grad, steal)
+            leaf._grad = (
+                grad.clone() if lift and not grad.requires_grad else grad if lift else first_gradient(leaf, grad, steal)
+            )
         elif lift:
             leaf._grad = leaf._grad + grad
         else:
@@ -276,8 +285,12 @@ def check_anomaly(node, results) -> None:
             continue
         raw = grad.window if isinstance(grad, Tensor) else grad
         if bool((raw != raw).any() if hasattr(raw, "any") else raw != raw):
-            where = "".join(node.metadata.get("traceback_", ["(made before anomaly detection was on: no forward call known)\n"]))
-            print(f"{node.name()} made a nan. Traceback of forward call that caused the error:\n{where}", file=sys.stderr)
+            where = "".join(
+                node.metadata.get("traceback_", ["(made before anomaly detection was on: no forward call known)\n"])
+            )
+            print(
+                f"{node.name()} made a nan. Traceback of forward call that caused the error:\n{where}", file=sys.stderr
+            )
             raise RuntimeError(f"Function '{node.name()}' returned nan values in its {i}th output.")
 
 

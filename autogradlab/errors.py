@@ -14,7 +14,8 @@ def describe(tensor) -> str:
 
 def cannot_broadcast(shapes, dim: int, sizes) -> RuntimeError:
     return RuntimeError(
-        f"The shapes {' and '.join(str(tuple(s)) for s in shapes)} cannot be broadcast together: aligned from the right, "
+        f"The shapes {' and '.join(str(tuple(s)) for s in shapes)} cannot be broadcast together: aligned from the "
+        f"right, "
         f"the size of tensor a ({sizes[0]}) must match the size of tensor b ({sizes[1]}) at dimension {dim} "
         "(or one of them must be 1). Check the shapes, or add a dimension of size 1 with unsqueeze()."
     )
@@ -63,7 +64,8 @@ def cannot_expand(shape, sizes, dim: int) -> RuntimeError:
             f"({len(shape)}). Give a size (or -1) for every dimension."
         )
     return RuntimeError(
-        f"expand: the expanded size of the tensor ({sizes[dim]}) must match the existing size at dimension {dim}: a tensor of "
+        f"expand: the expanded size of the tensor ({sizes[dim]}) must match the existing size at dimension {dim}: a "
+        f"tensor of "
         f"shape {tuple(shape)} cannot be expanded to {tuple(sizes)}. Only dimensions of size 1 are repeated; "
         "use repeat() to copy others."
     )
@@ -77,7 +79,8 @@ def bad_permutation(dims, ndim: int) -> RuntimeError:
 
 def outside_storage(shape, stride, offset: int, cells: int) -> RuntimeError:
     return RuntimeError(
-        f"shape {tuple(shape)} with stride {tuple(stride)} from offset {offset} reaches out of bounds of the storage, which has "
+        f"shape {tuple(shape)} with stride {tuple(stride)} from offset {offset} reaches out of bounds of the storage, "
+        f"which has "
         f"{cells} elements."
     )
 
@@ -99,7 +102,8 @@ def too_many_indices(ndim: int, given: int) -> IndexError:
 
 def negative_step(step: int) -> ValueError:
     return ValueError(
-        f"step must be greater than zero: got a slice with step {step}. A negative step would need a negative stride, which "
+        f"step must be greater than zero: got a slice with step {step}. A negative step would need a negative stride, "
+        f"which "
         "tensors do not have; use flip(), which copies."
     )
 
@@ -123,7 +127,8 @@ def bad_index(what: str) -> TypeError | IndexError:
 def device_mismatch(name: str, tensors) -> RuntimeError:
     devices = sorted({str(t.device) for t in tensors})
     return RuntimeError(
-        f"{name}: Expected all tensors to be on the same device, but found at least two devices, {' and '.join(devices)} "
+        f"{name}: Expected all tensors to be on the same device, but found at least two devices, "
+        f"{' and '.join(devices)} "
         f"({'; '.join(describe(t) for t in tensors)}). Move one of them with .to(device)."
     )
 
@@ -141,8 +146,10 @@ def not_implemented(name: str, dtype) -> RuntimeError:
 
 def cannot_cast(name: str, given, wanted) -> RuntimeError:
     return RuntimeError(
-        f"{name}: result type {given.legacy_name} can't be cast to the desired output type {wanted.legacy_name}: writing "
-        f"{given.name} results into a {wanted.name} tensor would lose what makes them {given.name}. Use the out-of-place form, or "
+        f"{name}: result type {given.legacy_name} can't be cast to the desired output type {wanted.legacy_name}: "
+        f"writing "
+        f"{given.name} results into a {wanted.name} tensor would lose what makes them {given.name}. Use the "
+        f"out-of-place form, or "
         "convert the tensor first."
     )
 
@@ -170,14 +177,16 @@ def only_floats_require_grad(dtype) -> RuntimeError:
 
 def requires_grad_of_non_leaf() -> RuntimeError:
     return RuntimeError(
-        "you can only change requires_grad flags of leaf variables: this tensor is the result of an operation. To use it without "
+        "you can only change requires_grad flags of leaf variables: this tensor is the result of an operation. To use "
+        "it without "
         "gradients, call detach()."
     )
 
 
 def nothing_to_differentiate(index: int) -> RuntimeError:
     return RuntimeError(
-        f"element {index} of tensors does not require grad and does not have a grad_fn: nothing it was computed from requires "
+        f"element {index} of tensors does not require grad and does not have a grad_fn: nothing it was computed from "
+        f"requires "
         "gradients, or it was cut off by detach() or no_grad(). Set requires_grad=True on what you want gradients for."
     )
 
@@ -202,7 +211,8 @@ def invalid_gradient(name: str, index: int, what: str) -> RuntimeError:
 
 def backward_twice(name: str) -> RuntimeError:
     return RuntimeError(
-        f"Trying to backward through the graph a second time: {name} needs the tensors it saved, and they have already been "
+        f"Trying to backward through the graph a second time: {name} needs the tensors it saved, and they have "
+        f"already been "
         "freed. Saved tensors are freed by backward() or autograd.grad(); pass retain_graph=True to the first call, "
         "or compute the output again. State carried over from an earlier step needs a detach()."
     )
@@ -210,7 +220,8 @@ def backward_twice(name: str) -> RuntimeError:
 
 def saved_freed(name: str, field: str) -> RuntimeError:
     return RuntimeError(
-        f"{name}.{field} was read after the saved tensors have been freed: backward() frees them. Pass retain_graph=True to keep "
+        f"{name}.{field} was read after the saved tensors have been freed: backward() frees them. Pass "
+        f"retain_graph=True to keep "
         "them."
     )
 
@@ -218,33 +229,40 @@ def saved_freed(name: str, field: str) -> RuntimeError:
 def modified_in_place(tensor, consumer: str, produced_by: str | None, found: int, expected: int) -> RuntimeError:
     which = f"output of {produced_by}, " if produced_by else ""
     return RuntimeError(
-        f"one of the variables needed for gradient computation has been modified by an inplace operation: {describe(tensor)}, "
-        f"{which}saved by {consumer}, is at version {found}; expected version {expected} instead. Use an out-of-place form "
+        f"one of the variables needed for gradient computation has been modified by an inplace operation: "
+        f"{describe(tensor)}, "
+        f"{which}saved by {consumer}, is at version {found}; expected version {expected} instead. Use an out-of-place "
+        f"form "
         "(y = y + 1 for y += 1), or clone() before writing."
     )
 
 
 def write_to_leaf() -> RuntimeError:
     return RuntimeError(
-        "a leaf Variable that requires grad is being used in an in-place operation: the graph would lose the value that gradients "
+        "a leaf Variable that requires grad is being used in an in-place operation: the graph would lose the value "
+        "that gradients "
         "are wanted for. Write under torch.no_grad() (as optimizers do), or use the out-of-place form."
     )
 
 
 def write_to_view_of_leaf() -> RuntimeError:
     return RuntimeError(
-        "a view of a leaf Variable that requires grad is being used in an in-place operation: writing through the view changes the "
+        "a view of a leaf Variable that requires grad is being used in an in-place operation: writing through the "
+        "view changes the "
         "leaf. Write under torch.no_grad(), or clone() the leaf first."
     )
 
 
 def write_to_view(origin: str, maker: str) -> RuntimeError:
     reason = {
-        "multi_output": f"{maker} returns several views at once, and autograd cannot follow a write through one of them. "
+        "multi_output": f"{maker} returns several views at once, and autograd cannot follow a write through one of "
+        f"them. "
         "Use an out-of-place operation, or select the part with indexing or narrow()",
-        "no_grad": "the view was made under no_grad() while gradients are now on, so it is not clear whether the write should be "
+        "no_grad": "the view was made under no_grad() while gradients are now on, so it is not clear whether the "
+        "write should be "
         "recorded. Make the view outside no_grad(), or write inside it",
-        "inference": "the view was made in inference mode from a normal tensor, and its write cannot be recorded. Make the view "
+        "inference": "the view was made in inference mode from a normal tensor, and its write cannot be recorded. "
+        "Make the view "
         "outside inference_mode()",
     }[origin]
     return RuntimeError(f"a view is being modified in-place, which is forbidden here: {reason}.")
@@ -252,28 +270,32 @@ def write_to_view(origin: str, maker: str) -> RuntimeError:
 
 def write_to_inference() -> RuntimeError:
     return RuntimeError(
-        "Inplace update to inference tensor outside InferenceMode is not allowed: it keeps no version counter. Make a normal tensor "
+        "Inplace update to inference tensor outside InferenceMode is not allowed: it keeps no version counter. Make a "
+        "normal tensor "
         "with clone() and write to that."
     )
 
 
 def save_inference() -> RuntimeError:
     return RuntimeError(
-        "Inference tensors cannot be saved for backward: this operation needs the value later, and a tensor made in inference mode "
+        "Inference tensors cannot be saved for backward: this operation needs the value later, and a tensor made in "
+        "inference mode "
         "keeps no version counter. Use a clone() of it, or no_grad() instead of inference_mode()."
     )
 
 
 def overlapping_write() -> RuntimeError:
     return RuntimeError(
-        "unsupported operation: more than one element of the written-to tensor refers to a single memory location (it was "
+        "unsupported operation: more than one element of the written-to tensor refers to a single memory location (it "
+        "was "
         "expanded). Please clone() the tensor before performing the operation."
     )
 
 
 def ambiguous_truth(shape) -> RuntimeError:
     return RuntimeError(
-        f"Boolean value of Tensor with more than one value is ambiguous: its shape is {tuple(shape)}. Say which you mean: "
+        f"Boolean value of Tensor with more than one value is ambiguous: its shape is {tuple(shape)}. Say which you "
+        f"mean: "
         ".any(), .all(), or compare shapes."
         if 0 not in shape
         else f"Boolean value of Tensor with no values is ambiguous: its shape is {tuple(shape)}."
@@ -282,20 +304,23 @@ def ambiguous_truth(shape) -> RuntimeError:
 
 def not_one_element(shape) -> RuntimeError:
     return RuntimeError(
-        f"a Tensor with shape {tuple(shape)} cannot be converted to Scalar: only one element tensors can be. Use tolist() "
+        f"a Tensor with shape {tuple(shape)} cannot be converted to Scalar: only one element tensors can be. Use "
+        f"tolist() "
         "for all values, or index one element."
     )
 
 
 def numpy_needs_detach() -> RuntimeError:
     return RuntimeError(
-        "Can't call numpy() on Tensor that requires grad: NumPy would not record what happens to it. Use tensor.detach().numpy() "
+        "Can't call numpy() on Tensor that requires grad: NumPy would not record what happens to it. Use "
+        "tensor.detach().numpy() "
         "instead."
     )
 
 
 def numpy_of_device(device) -> TypeError:
     return TypeError(
-        f"can't convert {device} device type tensor to numpy: its data are not in the host's memory. Use Tensor.cpu() to copy "
+        f"can't convert {device} device type tensor to numpy: its data are not in the host's memory. Use Tensor.cpu() "
+        f"to copy "
         "the tensor to host memory first."
     )

@@ -1,9 +1,9 @@
 """The graph: nodes, the edges between them, and what they keep for backward.
 
-A tensor that an operation made holds its node (`grad_fn`).  A node's edges say where the gradients of its inputs go: to another
-node, to output k of one - `(node, k)` -, to a leaf (the tensor itself), or nowhere (None).  Nodes never hold their own
-output, so a graph dies by reference counting as soon as nobody needs it.
-Source: https://pytorch.org/docs/stable/notes/autograd.html, D2 3, D4 1.
+A tensor that an operation made holds its node (`grad_fn`).  A node's edges say where the gradients of its inputs go: to
+another node, to output k of one - `(node, k)` -, to a leaf (the tensor itself), or nowhere (None).  Nodes never hold
+their own output, so a graph dies by reference counting as soon as nobody needs it. Source:
+https://pytorch.org/docs/stable/notes/autograd.html, D2 3, D4 1.
 """
 
 import itertools
@@ -16,7 +16,10 @@ next_sequence = itertools.count().__next__  # later nodes run first in backward
 
 
 class SavedTensor:
-    """A tensor kept for backward, with the version it had.  It is compared when the tensor is taken out, never before."""
+    """A tensor kept for backward, with the version it had.
+
+    It is compared when the tensor is taken out, never before.
+    """
 
     __slots__ = ("is_output", "tensor", "version")
 
@@ -32,9 +35,7 @@ class SavedTensor:
         found = 0 if storage is None else storage.version
         if found != self.version:
             maker = node if self.is_output else self.tensor._node
-            raise errors.modified_in_place(
-                self.tensor, node.name(), maker and maker.name(), found, self.version
-            )
+            raise errors.modified_in_place(self.tensor, node.name(), maker and maker.name(), found, self.version)
 
     def window(self, node):
         """The numbers, for a backward pass that is not recorded."""
@@ -100,7 +101,8 @@ class Hooks:
 
     def __init__(self):
         self.tensor = HookDict()  # of tensors: (output number, fn(grad))
-        self.retain = {}  # output number -> weak reference to the tensor that keeps its gradient; always after the others
+        # output number -> weak reference to the tensor that keeps its gradient; always after the others
+        self.retain = {}
         self.pre = HookDict()  # of the node: fn(grad_outputs)
         self.post = HookDict()  # fn(grad_inputs, grad_outputs) of a node; fn(tensor) of a leaf, after accumulation
 
@@ -122,7 +124,10 @@ class Node:
         self.hooks = self._metadata = None
 
     def run(self, grads, lift: bool):
-        """Gradients for each edge, from those of the outputs.  lift: they are Tensors, and the pass is itself recorded."""
+        """Gradients for each edge, from those of the outputs.
+
+        lift: they are Tensors, and the pass is itself recorded.
+        """
         raise NotImplementedError(f"{type(self).__name__} has no backward")
 
     def release(self) -> None:
@@ -168,7 +173,10 @@ def _next_function(edge):
 
 
 class AccumulateGrad(Node):
-    """Where a gradient ends: it is added to the leaf's `.grad`.  Made when someone looks; the engine goes to the leaf itself."""
+    """Where a gradient ends: it is added to the leaf's `.grad`.
+
+    Made when someone looks; the engine goes to the leaf itself.
+    """
 
     __slots__ = ("variable",)
 
@@ -181,7 +189,10 @@ class AccumulateGrad(Node):
 
 
 class OpNode(Node):
-    """The node of an operator from the table.  Each operator has a subclass with its own name; `op` and `names` come from there."""
+    """The node of an operator from the table.
+
+    Each operator has a subclass with its own name; `op` and `names` come from there.
+    """
 
     __slots__ = ("names", "options", "saved")
     op = None

@@ -1,7 +1,7 @@
 """The only door for names that are bound later.
 
-`tensor.py` lies below the operators, yet `x.sum()` must find them.  The operator table hands its finished methods over here,
-once; nothing else sets attributes on Tensor.
+`tensor.py` lies below the operators, yet `x.sum()` must find them.  The operator table hands its finished methods over
+here, once; nothing else sets attributes on Tensor.
 """
 
 _installed = {}

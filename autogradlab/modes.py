@@ -1,14 +1,14 @@
 """Modes: what is switched on in this thread.
 
-`state.flags` is one integer, 0 in the usual case (gradients on, nothing else), so that a call asks one question.  Each mode is a
-context manager and a decorator; a new thread starts with gradients on.
+`state.flags` is one integer, 0 in the usual case (gradients on, nothing else), so that a call asks one question.  Each
+mode is a context manager and a decorator; a new thread starts with gradients on.
 """
 
 import functools
-import inspect
 import threading
 
 NO_GRAD, INFERENCE, ANOMALY, PACKING, OBSERVED, AUTOCAST = 1, 2, 4, 8, 16, 32
+GENERATOR = 0x20  # the flag of a generator's code (inspect.CO_GENERATOR; inspect itself is slow to import)
 
 
 class State(threading.local):
@@ -43,7 +43,7 @@ class Mode:
         return type(self)()
 
     def __call__(self, fn):
-        if inspect.isgeneratorfunction(fn):
+        if getattr(getattr(fn, "__code__", None), "co_flags", 0) & GENERATOR:
             return self._wrap_generator(fn)
 
         @functools.wraps(fn)
@@ -94,7 +94,9 @@ class _GradMode(Mode):
 
 
 class no_grad(_GradMode):
-    """Record no graph: results do not require gradients.  (D1 6.6; https://pytorch.org/docs/stable/generated/torch.no_grad.html)"""
+    """Record no graph: results do not require gradients.  (D1 6.6;
+    https://pytorch.org/docs/stable/generated/torch.no_grad.html)
+    """
 
     def change(self):
         state.flags |= NO_GRAD

@@ -1,17 +1,13 @@
 """An operator: what one block in `ops/` says, read once.
 
-A block is a class with
-    kernel(xp, a, b, /, option)   arrays in, a fresh array (or a tuple of them) out; what stands before the slash are arrays
-    geometry(shape, stride, offset, option)   instead, for a view: arithmetic only (kernel then serves formulas)
-    grad_a(g, b, a_shape)         one formula per input; its parameters name what it needs: inputs and outputs (which are then
-                                  saved), options, and facts such as a_shape or a_dtype (which cost nothing)
-    grads(g, ...)                 instead, all at once, where inputs are a list or share work
-    arguments(input, dim=None)    the public signature, PyTorch's: returns (tensors, options)
-Formulas run on raw arrays in an ordinary backward, and on Tensors under create_graph; so they use plain arithmetic and operators of the
-table, which take both.
+A block is a class with kernel(xp, a, b, /, option)   arrays in, a fresh array (or a tuple of them) out; what stands
+before the slash are arrays geometry(shape, stride, offset, option)   instead, for a view: arithmetic only (kernel then
+serves formulas) grad_a(g, b, a_shape)         one formula per input; its parameters name what it needs: inputs and
+outputs (which are then saved), options, and facts such as a_shape or a_dtype (which cost nothing) grads(g, ...)
+instead, all at once, where inputs are a list or share work arguments(input, dim=None)    the public signature,
+PyTorch's: returns (tensors, options) Formulas run on raw arrays in an ordinary backward, and on Tensors under
+create_graph; so they use plain arithmetic and operators of the table, which take both.
 """
-
-import inspect
 
 from . import dtypes, errors
 from .backends import namespace
@@ -29,7 +25,7 @@ class Operator:
     def __init__(self, block, node=None, *, in_place=False, floats=False, result=None, accepts=None, promote=True,
                  same_dtype=False, moves=False, pointwise=False, outputs=None, multi_output=False, autocast=None,
                  symbols=(), names=None, public=("function", "method"), samples=None):  # fmt: skip
-        self.name, self.__doc__, self.block = block.__name__.rstrip("_"), inspect.getdoc(block), block
+        self.name, self.__doc__, self.block = block.__name__.rstrip("_"), block.__doc__, block
         self.in_place, self.floats, self.result, self.accepts = in_place, floats, result, accepts
         self.promote, self.same_dtype, self.moves, self.pointwise = promote, same_dtype, moves, pointwise
         self.outputs, self.multi_output, self.autocast = outputs, multi_output, autocast
@@ -37,21 +33,27 @@ class Operator:
         self.geometry, self.kernel = getattr(block, "geometry", None), getattr(block, "kernel", None)
         self._read_signature(names)
         self._read_formulas()
-        self.arguments = getattr(block, "arguments", None) or (_unary_arguments if len(self.inputs) == 1 else _binary_arguments)
+        self.arguments = getattr(block, "arguments", None) or (
+            _unary_arguments if len(self.inputs) == 1 else _binary_arguments
+        )
         self.node_class = _node_classes(self, node)
+        self.fixed_class = None if callable(node) else self.node_class(None)
         self.direct = self._direct()
-        self._saves = {}
+        self.recipes, self._saves = {}, {}
 
     # What the block says ----------------------------------------------------------------------------------------------
 
     def _read_signature(self, names) -> None:
-        kinds = inspect.Parameter
-        parameters = list(inspect.signature(self.kernel or self.geometry).parameters.values())
-        self.takes_out = any(p.name == "out" for p in parameters)
-        self.defaults = {p.name: p.default for p in parameters if p.default is not kinds.empty and p.name != "out"}
-        self.variadic = any(p.kind is kinds.VAR_POSITIONAL for p in parameters)  # a list of tensors, as cat's
-        self.inputs = tuple(p.name for p in parameters[1:] if p.kind is kinds.POSITIONAL_ONLY) or ("a",)
-        self.output_names = names or (self.outputs._fields if hasattr(self.outputs, "_fields") else ("result",))
+        fn = self.kernel or self.geometry
+        code = fn.__code__
+        parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        self.takes_out = "out" in parameters
+        self.variadic = bool(code.co_flags & 0x04)  # *arrays: a list of tensors, as cat's
+        self.inputs = parameters[1 : code.co_posonlyargcount] if self.kernel else ("a",)
+        defaults = fn.__defaults__ or ()
+        given = dict(zip(parameters[code.co_argcount - len(defaults) : code.co_argcount], defaults, strict=True))
+        self.defaults = {name: value for name, value in given.items() if name != "out"}
+        self.output_names = names or getattr(self.outputs, "_fields", ("result",))
 
     def _read_formulas(self) -> None:
         """Which gradients there are, and what each needs."""
@@ -67,7 +69,7 @@ class Operator:
         self.formulas = tuple((f, self._needs(f) if f else ()) for f in formulas) if any(formulas) else ()
 
     def _needs(self, formula) -> tuple[str, ...]:
-        needs = tuple(inspect.signature(formula).parameters)[1:]
+        needs = formula.__code__.co_varnames[1 : formula.__code__.co_argcount]
         for name in needs:
             owner, _, fact = name.rpartition("_")
             if owner in (*self.inputs, "all") and fact in FACTS:
@@ -86,13 +88,24 @@ class Operator:
             found = self._saves[key] = tuple(n for n, _ in pairs), tuple(p for _, p in pairs)
         return found
 
+    def recipe(self, wanted: int, count: int):
+        """How to make the node where the inputs in `wanted` need gradients: (class or None, names, positions, only
+        inputs).
+        """
+        names, positions = self.saves(wanted, count)
+        plain = self.outputs is None and all(p >= 0 for p in positions)
+        found = self.recipes[wanted] = (self.fixed_class, names, positions, plain)
+        return found
+
     def remember(self, inputs, options) -> dict:
         """The options, and the facts about inputs that formulas ask for."""
         known = dict(options)
         for fact in self.facts:
             owner, _, what = fact.rpartition("_")
             known[fact] = (
-                tuple(_fact(t, what[:-1]) for t in inputs) if owner == "all" else _fact(inputs[self.inputs.index(owner)], what)
+                tuple(_fact(t, what[:-1]) for t in inputs)
+                if owner == "all"
+                else _fact(inputs[self.inputs.index(owner)], what)
             )
         return known
 
@@ -128,7 +141,9 @@ class Operator:
         return tuple((tuple(t.shape), t._dtype, t._device) for t in outputs[1:] if t._dtype.is_floating_point)
 
     def widen(self, g, values):
-        """Half-precision operands of a formula in float32: it too computes wide and is rounded once, on the engine's edge."""
+        """Half-precision operands of a formula in float32: it too computes wide and is rounded once, on the engine's
+        edge.
+        """
         wide = [x if x is None else _widened(x) for x in g] if isinstance(g, (list, tuple)) else _widened(g)
         return wide, {k: _widened(v) for k, v in values.items()}
 
@@ -152,22 +167,26 @@ class Operator:
             return self.function(*args, **options)
         return self.kernel(namespace(args), *(args[0] if self.variadic else args), **options)
 
-
     def bind(self, args, kwargs):
         """(tensors, options) of a public call; errors name the operator and the argument."""
         try:
             inputs, options = self.arguments(*args, **kwargs)
         except TypeError as exc:
             if exc.__traceback__.tb_next is None:  # the call did not fit the signature
-                raise TypeError(f"{self.name}(): {str(exc).replace('arguments()', '').strip()}; its signature is {self.signature()}.") from None
+                raise TypeError(
+                    f"{self.name}(): {str(exc).split('() ', 1)[-1]}; its signature is {self.signature()}."
+                ) from None
             raise
         for position, t in enumerate(inputs):
             if not isinstance(t, Tensor):
-                name = list(inspect.signature(self.arguments).parameters)[min(position, len(self.inputs) - 1)]
+                name = self.arguments.__code__.co_varnames[min(position, len(self.inputs) - 1)]
                 raise TypeError(f"{self.name}(): argument '{name}' must be Tensor, not {type(t).__name__}.")
         return inputs, options
 
     def signature(self) -> str:
+        """The public signature as text."""
+        import inspect  # slow to import, and needed only for errors
+
         return f"{self.name}{inspect.signature(self.arguments)}"
 
     def function(self, *args, out=None, **kwargs):

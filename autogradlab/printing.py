@@ -1,4 +1,7 @@
-"""How tensors print: as PyTorch prints them.  (https://pytorch.org/docs/stable/generated/torch.set_printoptions.html)"""
+"""How tensors print: as PyTorch prints them.
+
+(https://pytorch.org/docs/stable/generated/torch.set_printoptions.html)
+"""
 
 import math
 
@@ -27,7 +30,7 @@ def set_printoptions(
     profile: str | None = None,
     sci_mode: bool | None = None,
 ) -> None:
-    """Set how tensors print: digits after the point, elements before "..." sets in, items at each edge, columns, and whether
+    """Set how tensors print: digits after the point, elements before "..." sets in, items at each edge, columns, whether
     numbers are written as 1.0000e+00 (None: decide by their sizes)."""
     if profile is not None:
         if profile not in PROFILES:
@@ -89,7 +92,10 @@ def _edges(array, depth: int):
 
 
 def _block(values, shape, indent: int, fmt, summarize: bool) -> str:
-    """Nested brackets; rows as many to a line as fit.  `values` holds the edges only where the summary leaves items out."""
+    """Nested brackets; rows as many to a line as fit.
+
+    `values` holds the edges only where the summary leaves items out.
+    """
     if not shape:
         return fmt(values)
     n = options.edgeitems

@@ -1,8 +1,8 @@
 """Integer geometry and nothing else: shapes, strides, offsets.  All counts are elements, never bytes.
 
-A tensor's element at index (i, j, ...) lies in cell `offset + i * stride[0] + j * stride[1] + ...` of its storage.  Everything a
-view does is arithmetic on (shape, stride, offset); no data moves.
-Source: PyTorch's TensorUtils.cpp (computeStride), D1 3.5, D2 2.
+A tensor's element at index (i, j, ...) lies in cell `offset + i * stride[0] + j * stride[1] + ...` of its storage.
+Everything a view does is arithmetic on (shape, stride, offset); no data moves. Source: PyTorch's TensorUtils.cpp
+(computeStride), D1 3.5, D2 2.
 """
 
 from functools import lru_cache
@@ -31,7 +31,9 @@ def wrap_dims(dims, ndim: int) -> Ints:
     """Several dimensions, each once."""
     wrapped = tuple(wrap_dim(d, ndim) for d in ((dims,) if isinstance(dims, int) else dims))
     if len(set(wrapped)) != len(wrapped):
-        raise RuntimeError(f"dim {next(d for d in wrapped if wrapped.count(d) > 1)} appears multiple times in the list of dims.")
+        raise RuntimeError(
+            f"dim {next(d for d in wrapped if wrapped.count(d) > 1)} appears multiple times in the list of dims."
+        )
     return wrapped
 
 
@@ -49,7 +51,9 @@ def contiguous_strides(shape: Ints) -> Ints:
 
 
 def is_contiguous(shape: Ints, stride: Ints) -> bool:
-    """Whether walking the indices in order walks the cells in order.  Dimensions of size 1 do not matter, nor do empty tensors."""
+    """Whether walking the indices in order walks the cells in order.  Dimensions of size 1 do not matter, nor do empty
+    tensors.
+    """
     if stride == contiguous_strides(shape) or 0 in shape:
         return True
     step = 1
@@ -67,7 +71,9 @@ def extent(shape: Ints, stride: Ints) -> int:
 
 
 def overlaps(shape: Ints, stride: Ints) -> bool:
-    """Whether two indices surely share a cell: an expanded dimension does.  (As PyTorch, other overlaps are not looked for.)"""
+    """Whether two indices surely share a cell: an expanded dimension does.  (As PyTorch, other overlaps are not looked
+    for.)
+    """
     return any(s == 0 and n > 1 for n, s in zip(shape, stride, strict=True))
 
 
@@ -82,8 +88,9 @@ def is_dense(shape: Ints, stride: Ints) -> bool:
 
 
 def like_strides(shape: Ints, stride: Ints) -> Ints:
-    """The strides a new tensor gets that shall be laid out like this one: the same if dense, else contiguous in the same order of
-    dimensions."""
+    """The strides a new tensor gets that shall be laid out like this one: the same if dense, else contiguous in the
+    same order of dimensions.
+    """
     if is_dense(shape, stride):
         return stride
     strides, step = [0] * len(shape), 1
@@ -107,7 +114,8 @@ def infer_size(shape, count: int) -> Ints:
         known = prod(n for n in shape if n != -1)
         if known == 0:
             raise RuntimeError(
-                f"cannot reshape tensor of {count} elements into shape {list(shape)}: with a size of 0 any value would do for -1. "
+                f"cannot reshape tensor of {count} elements into shape {list(shape)}: with a size of 0 any value "
+                f"would do for -1. "
                 "Say which."
             )
         if count % known:
@@ -120,10 +128,11 @@ def infer_size(shape, count: int) -> Ints:
 
 @lru_cache(maxsize=4096)
 def view_strides(shape: Ints, stride: Ints, new_shape: Ints) -> Ints | None:
-    """PyTorch's view rule: the strides that show the same cells under `new_shape`, or None where data would have to move.
+    """PyTorch's view rule: the strides that show the same cells under `new_shape`, or None where data would have to
+    move.
 
-    Neighbouring dimensions that lie one inside the other (stride[d] == shape[d+1] * stride[d+1]) form one block of memory.  A
-    new shape fits if each block can be cut into some of its dimensions.
+    Neighbouring dimensions that lie one inside the other (stride[d] == shape[d+1] * stride[d+1]) form one block of
+    memory.  A new shape fits if each block can be cut into some of its dimensions.
     """
     if 0 in shape:
         return stride if shape == new_shape else contiguous_strides(new_shape)

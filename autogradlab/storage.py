@@ -13,7 +13,10 @@ class UntypedStorage:
 
     def __init__(self, device, buffer=None, array=None, version: int | None = 0):
         self.device, self.version = device, version
-        self._buffer, self._array = buffer, array  # of a fresh result we have the array; its bytes are looked up when asked for
+        self._buffer, self._array = (
+            buffer,
+            array,
+        )  # of a fresh result we have the array; its bytes are looked up when asked for
 
     @property
     def buffer(self):
@@ -45,7 +48,9 @@ class TypedStorage:
 
     def __init__(self, untyped: UntypedStorage, dtype):
         warnings.warn(
-            "TypedStorage is deprecated: use tensor.untyped_storage() instead of tensor.storage().", UserWarning, stacklevel=3
+            "TypedStorage is deprecated: use tensor.untyped_storage() instead of tensor.storage().",
+            UserWarning,
+            stacklevel=3,
         )
         self._untyped, self.dtype = untyped, dtype
 

@@ -4,8 +4,6 @@ From one block come the function (`torch.mul`), the method, the Python symbols, 
 closures around the operator, so that a debugger and `show_source` can follow them.
 """
 
-import inspect
-
 from . import late
 from .dispatch import call, call_into, operand
 from .operators import Operator
@@ -55,14 +53,10 @@ def alias(name: str, of: str) -> None:
         methods[f"{name}_"] = methods[f"{of}_"]
 
 
-def _dress(face, op, name: str, method: bool):
+def _dress(face, op, name: str):
     face.__name__ = face.__qualname__ = name
     face.__doc__ = op.__doc__
-    signature = inspect.signature(op.arguments)
-    if method:
-        first, *rest = signature.parameters.values()
-        signature = signature.replace(parameters=[first.replace(name="self", kind=first.POSITIONAL_ONLY), *rest])
-    face.__signature__ = signature
+    face.__wrapped__ = op.arguments  # help() shows its signature
     return face
 
 
@@ -72,7 +66,7 @@ def _function(op) -> None:
         def function(*args, **kwargs):
             return op.function(*args, **kwargs)
 
-        functions[op.name] = _dress(function, op, op.name, method=False)
+        functions[op.name] = _dress(function, op, op.name)
 
 
 def _method(op) -> None:
@@ -85,13 +79,13 @@ def _method(op) -> None:
         def general(self, *args, **kwargs):
             return op.function(self, *args, **kwargs)
 
-        methods[op.name] = _dress(unary if plain else general, op, op.name, method=True)
+        methods[op.name] = _dress(unary if plain else general, op, op.name)
     if op.in_place:
 
         def write(self, *args, **kwargs):
             return op.write(self, *args, **kwargs)
 
-        methods[f"{op.name}_"] = _dress(write, op, f"{op.name}_", method=True)
+        methods[f"{op.name}_"] = _dress(write, op, f"{op.name}_")
         if "function" in op.public:
             functions[f"{op.name}_"] = methods[f"{op.name}_"]
 

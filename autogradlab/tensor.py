@@ -1,9 +1,11 @@
 """Tensor: a storage, a way to read it (shape, stride, offset, dtype), and a place in the graph.
 
-Two halves describe the same thing, and each is made from the other when asked for: the *window* (the backend's strided array, which
-kernels work on) and the *geometry* (storage, shape, stride, offset, in elements).  A result starts as a window, a view as geometry.
+Two halves describe the same thing, and each is made from the other when asked for: the *window* (the backend's strided
+array, which kernels work on) and the *geometry* (storage, shape, stride, offset, in elements).  A result starts as a
+window, a view as geometry.
 """
 
+import collections
 import weakref
 
 import numpy
@@ -34,6 +36,15 @@ class Size(tuple):
     def __getitem__(self, key):
         got = tuple.__getitem__(self, key)
         return Size(got) if isinstance(key, slice) else got
+
+
+def return_type(name: str, fields: str) -> type:
+    """The named tuple an operator with several outputs returns; prints as PyTorch's."""
+
+    def text(self) -> str:
+        return f"torch.return_types.{name}(\n" + ",\n".join(f"{f}={v!r}" for f, v in self._asdict().items()) + ")"
+
+    return type(name, (collections.namedtuple(name, fields),), {"__slots__": (), "__repr__": text})
 
 
 class Tensor:
@@ -203,7 +214,8 @@ class Tensor:
             raise errors.only_floats_require_grad(self._dtype)
         if flag and self.is_inference() and not state.flags & INFERENCE:
             raise RuntimeError(
-                "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed: make a normal tensor of it with "
+                "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed: make a normal "
+                "tensor of it with "
                 "clone()."
             )
         self._requires = flag
@@ -228,12 +240,15 @@ class Tensor:
     def grad(self, value) -> None:
         if value is not None:
             if not isinstance(value, Tensor):
-                raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}.")
+                raise TypeError(
+                    f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}."
+                )
             for what in ("device", "dtype", "shape"):
                 mine, given = getattr(self, what), getattr(value, what)
                 if mine != given:
                     raise RuntimeError(
-                        f"assigned grad has data of a different {'size' if what == 'shape' else what}: the tensor's {what} is "
+                        f"assigned grad has data of a different {'size' if what == 'shape' else what}: the tensor's "
+                        f"{what} is "
                         f"{mine}, the gradient's {given}."
                     )
         self._grad = value
@@ -259,7 +274,9 @@ class Tensor:
         return version
 
     def register_hook(self, hook) -> RemovableHandle:
-        """Call hook(grad) when the gradient of this tensor is known; a tensor it returns takes its place.  (D3 1.2, 3.2)"""
+        """Call hook(grad) when the gradient of this tensor is known; a tensor it returns takes its place.  (D3 1.2,
+        3.2)
+        """
         if not self.requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient.")
         node = self.grad_fn
@@ -271,7 +288,9 @@ class Tensor:
         if not self.requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient.")
         if self.grad_fn is not None:
-            raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors: gradients end in leaves only.")
+            raise RuntimeError(
+                "post accumulate grad hooks cannot be registered on non-leaf tensors: gradients end in leaves only."
+            )
         return RemovableHandle(self.leaf_hooks().post, hook)
 
     def retain_grad(self) -> None:
@@ -322,7 +341,9 @@ class Tensor:
 
     @property
     def data(self) -> "Tensor":
-        """The same elements, cut from the graph and from the version counter: writes through it go unseen by the checks."""
+        """The same elements, cut from the graph and from the version counter: writes through it go unseen by the
+        checks.
+        """
         out = self.alias()
         out._storage = UntypedStorage(self._device, buffer=self.memory.buffer)
         return out
@@ -360,7 +381,10 @@ class Tensor:
         return self._python(self.host())
 
     def numpy(self, *, force: bool = False):
-        """The elements as a NumPy array that shares their memory.  force: detach and copy to the host first if need be."""
+        """The elements as a NumPy array that shares their memory.
+
+        force: detach and copy to the host first if need be.
+        """
         if force:
             return self.detach().host()
         if self._device.type != "cpu":
@@ -368,7 +392,9 @@ class Tensor:
         if self.requires_grad:
             raise errors.numpy_needs_detach()
         if self._dtype._numpy is None:
-            raise TypeError(f"Got unsupported ScalarType {self._dtype.legacy_name}: NumPy has no {self._dtype.name}; use .float().")
+            raise TypeError(
+                f"Got unsupported ScalarType {self._dtype.legacy_name}: NumPy has no {self._dtype.name}; use .float()."
+            )
         return self.window.view()
 
     def __array__(self, dtype=None, copy=None):
@@ -388,7 +414,9 @@ class Tensor:
 
     def __index__(self) -> int:
         if self._dtype.is_floating_point or self.numel() != 1:
-            raise TypeError(f"only integer tensors of a single element can be converted to an index: got {errors.describe(self)}.")
+            raise TypeError(
+                f"only integer tensors of a single element can be converted to an index: got {errors.describe(self)}."
+            )
         return int(self.item())
 
     def __format__(self, spec: str) -> str:

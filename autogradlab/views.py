@@ -1,11 +1,10 @@
 """Writing in place: who may be written to, and what a write through a view does to the graph.
 
-Rules (as PyTorch's):
-1. A refused write changes nothing: every check comes before the kernel.
-2. A leaf that requires gradients, and its views, are written only while gradients are off.
-3. A write to a tensor gives it a new node.  A write to a view gives its *base* a new node, CopySlices, that replaces the
-   written part; every other view of the base finds out by the version counter, and makes its node anew (AsStrided of the base).
-Source: https://pytorch.org/docs/stable/notes/autograd.html#in-place-correctness-checks, D2 6.2, D5 4.2.
+Rules (as PyTorch's): 1. A refused write changes nothing: every check comes before the kernel. 2. A leaf that requires
+gradients, and its views, are written only while gradients are off. 3. A write to a tensor gives it a new node.  A write
+to a view gives its *base* a new node, CopySlices, that replaces the written part; every other view of the base finds
+out by the version counter, and makes its node anew (AsStrided of the base). Source:
+https://pytorch.org/docs/stable/notes/autograd.html#in-place-correctness-checks, D2 6.2, D5 4.2.
 """
 
 from . import errors, late, shapes
@@ -17,8 +16,9 @@ from .tensor import Tensor, view_of, wrap
 class View:
     """What a view knows of where it came from.
 
-    base: the tensor that is no view itself.  version: the storage's when the view's node was made.  origin: "" for an ordinary
-    view; "no_grad", "inference", "multi_output" for those that may not be written to while gradients are on.  maker: the operator.
+    base: the tensor that is no view itself.  version: the storage's when the view's node was made.  origin: "" for an
+    ordinary view; "no_grad", "inference", "multi_output" for those that may not be written to while gradients are on.
+    maker: the operator.
     """
 
     __slots__ = ("base", "maker", "origin", "version")
@@ -57,7 +57,15 @@ def make_view(source: Tensor, geometry, maker: str, multi_output: bool = False) 
     if storage.version is None:
         return out  # views of inference tensors need no record: nothing about them is ever recorded
     flags = state.flags
-    origin = "multi_output" if multi_output else "" if not flags & NO_GRAD else "inference" if flags & INFERENCE else "no_grad"
+    origin = (
+        "multi_output"
+        if multi_output
+        else ""
+        if not flags & NO_GRAD
+        else "inference"
+        if flags & INFERENCE
+        else "no_grad"
+    )
     parent = source._view
     if parent is not None:
         origin = origin or parent.origin
@@ -93,7 +101,9 @@ def check_writable(target: Tensor, recorded: bool) -> None:
 
 
 def written(target: Tensor) -> None:
-    """Count a write.  An inference tensor has no counter: outside inference mode that is an error (PyTorch's comes here too)."""
+    """Count a write.  An inference tensor has no counter: outside inference mode that is an error (PyTorch's comes here
+    too).
+    """
     storage = target.memory
     if storage.version is not None:
         storage.version += 1
@@ -131,7 +141,9 @@ class _Recording(Mode):
 
 
 class CopySlices(Node):
-    """A write into part of a base: the gradient of the written cells goes through the write, that of the others past it."""
+    """A write into part of a base: the gradient of the written cells goes through the write, that of the others past
+    it.
+    """
 
     __slots__ = ("base_geometry", "fn", "geometry")
 

@@ -41,8 +41,9 @@ def _seeds(outputs, grads, lift: bool) -> list:
 def backward(tensors, grad_tensors=None, retain_graph=None, create_graph: bool = False, inputs=None) -> None:
     """Add the gradients of `tensors` to the .grad of every leaf they were computed from (or of `inputs` alone).
 
-    tensors: outputs of one element each, or of any shape with a gradient of that shape in grad_tensors.  retain_graph: keep what
-    was saved for another pass (by default only under create_graph).  create_graph: record the pass, for higher derivatives.
+    tensors: outputs of one element each, or of any shape with a gradient of that shape in grad_tensors.  retain_graph:
+    keep what was saved for another pass (by default only under create_graph).  create_graph: record the pass, for
+    higher derivatives.
     """
     outputs = _tuple(tensors)
     grads = (None,) * len(outputs) if grad_tensors is None else _tuple(grad_tensors)
@@ -67,7 +68,9 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph: bool =
 def _place(tensor: Tensor, index: int):
     edge = views.edge_of(tensor)
     if edge is None:
-        raise RuntimeError(f"One of the differentiated Tensors does not require grad: input {index}, a {errors.describe(tensor)}.")
+        raise RuntimeError(
+            f"One of the differentiated Tensors does not require grad: input {index}, a {errors.describe(tensor)}."
+        )
     return engine.split(edge)
 
 

@@ -5,7 +5,8 @@ from autogradlab.modes import PACKING, Mode, state
 
 
 class saved_tensors_hooks(Mode):
-    """Keep what nodes save in another form: pack(tensor) when it is saved, unpack(packed) when backward needs it.  (D5 4.1)
+    """Keep what nodes save in another form: pack(tensor) when it is saved, unpack(packed) when backward needs it.  (D5
+    4.1)
 
     What unpack returns must equal what was packed; nobody checks.
     """

@@ -1,7 +1,7 @@
 """Where data lie and who computes on them: one module a backend, chosen by a device's type.
 
-A backend offers: `xp` (the array namespace kernels are written in), `allocate`, `window` (a strided array over a buffer), `flat` (the
-buffer under an array), `scalar`, `to_host`, `from_host`, `random`, `synchronize`.
+A backend offers: `xp` (the array namespace kernels are written in), `allocate`, `window` (a strided array over a
+buffer), `flat` (the buffer under an array), `scalar`, `to_host`, `from_host`, `random`, `synchronize`.
 """
 
 from importlib import import_module

@@ -97,7 +97,8 @@ def backend(index: int | None) -> CupyBackend:
     """The backend of GPU `index`; RuntimeError with the reason where it cannot be used."""
     if _load() is None:
         raise RuntimeError(
-            f"cuda is not available ({_problem}). Install CuPy and an NVIDIA driver (`python3 course.py doctor` says what is "
+            f"cuda is not available ({_problem}). Install CuPy and an NVIDIA driver (`python3 course.py doctor` says "
+            f"what is "
             'missing), or use the simulated accelerator, device "sim".'
         )
     if not 0 <= (index or 0) < device_count():

@@ -12,7 +12,7 @@ class NumpyBackend:
 
     xp = numpy
     array = numpy.ndarray
-    generator = numpy.random.default_rng(0)
+    generator = None
 
     def allocate(self, nbytes: int):
         return numpy.empty(nbytes, numpy.uint8)
@@ -67,7 +67,11 @@ class NumpyBackend:
         self.generator = numpy.random.default_rng(seed)
 
     def random(self):
-        """The generator of random numbers: an object with NumPy's Generator methods that returns arrays of this backend."""
+        """The generator of random numbers: an object with NumPy's Generator methods that returns arrays of this
+        backend.
+        """
+        if self.generator is None:  # numpy.random is imported when first needed
+            self.seed(0)
         return self.generator
 
     def synchronize(self) -> None:

@@ -1,8 +1,8 @@
 """A simulated accelerator, sim:0 and sim:1: data apart from the host's, refusals as a GPU's, on any machine.
 
-A SimArray holds its numbers where NumPy cannot reach them by accident, and its namespace has only the functions *and keywords* that
-CuPy has too (`CUPY`, compared with the real module where that is installed).  So what runs here runs on CuPy.  It is a
-simulation: NumPy computes underneath, and nothing it says about time is a measurement.
+A SimArray holds its numbers where NumPy cannot reach them by accident, and its namespace has only the functions *and
+keywords* that CuPy has too (`CUPY`, compared with the real module where that is installed).  So what runs here runs on
+CuPy.  It is a simulation: NumPy computes underneath, and nothing it says about time is a measurement.
 """
 
 import functools
@@ -16,10 +16,14 @@ DEVICES = 2
 _UFUNC = "out dtype casting"
 CUPY = {  # the functions of CuPy that kernels may use, each with the keywords it takes there
     **dict.fromkeys(
-        "abs absolute add arccos arccosh arcsin arcsinh arctan arctan2 arctanh bitwise_and bitwise_or bitwise_xor ceil cos cosh "
-        "divide equal exp exp2 expm1 floor floor_divide fmod greater greater_equal invert isfinite isinf isnan left_shift "
-        "less less_equal log log10 log1p log2 logaddexp logical_and logical_not logical_or logical_xor maximum minimum multiply "
-        "negative not_equal positive power reciprocal remainder right_shift rint sign signbit sin sinh sqrt square subtract "
+        "abs absolute add arccos arccosh arcsin arcsinh arctan arctan2 arctanh bitwise_and bitwise_or bitwise_xor "
+        "ceil cos cosh "
+        "divide equal exp exp2 expm1 floor floor_divide fmod greater greater_equal invert isfinite isinf isnan "
+        "left_shift "
+        "less less_equal log log10 log1p log2 logaddexp logical_and logical_not logical_or logical_xor maximum "
+        "minimum multiply "
+        "negative not_equal positive power reciprocal remainder right_shift rint sign signbit sin sinh sqrt square "
+        "subtract "
         "tan tanh true_divide trunc copysign hypot".split(),
         _UFUNC,
     ),
@@ -70,7 +74,8 @@ CUPY = {  # the functions of CuPy that kernels may use, each with the keywords i
     "searchsorted": "side sorter",
 }
 CONSTANTS = (
-    "float16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 bool_ pi inf nan e newaxis dtype result_type".split()
+    "float16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 bool_ pi inf nan e newaxis dtype "
+    "result_type".split()
 )
 
 
@@ -86,7 +91,8 @@ class SimArray:
 
     def __array__(self, *args, **kwargs):
         raise TypeError(
-            f"Implicit conversion of an array on sim:{self.index} to a NumPy array is not allowed: it would wait for the device and "
+            f"Implicit conversion of an array on sim:{self.index} to a NumPy array is not allowed: it would wait for "
+            f"the device and "
             "copy unseen. Copy it with .cpu()."
         )
 
@@ -143,7 +149,8 @@ def _operator(name, swap=False):
 
 for _symbol, _name in {
     "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "true_divide", "floordiv": "floor_divide",
-    "mod": "remainder", "pow": "power", "matmul": "matmul", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
+    "mod": "remainder", "pow": "power", "matmul": "matmul",
+    "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
 }.items():  # fmt: skip
     setattr(SimArray, f"__{_symbol}__", _operator(_name))
     setattr(SimArray, f"__r{_symbol}__", _operator(_name, swap=True))
@@ -162,7 +169,9 @@ def _plain(value, index: int):
             raise RuntimeError(f"an array on sim:{value.index} cannot be used on sim:{index}: copy it there first.")
         return value._data
     if isinstance(value, numpy.ndarray):
-        raise TypeError(f"Unsupported type {type(value)}: an array of the host cannot be used on sim:{index}: copy it there first.")
+        raise TypeError(
+            f"Unsupported type {type(value)}: an array of the host cannot be used on sim:{index}: copy it there first."
+        )
     if isinstance(value, (tuple, list)):
         return type(value)(_plain(v, index) for v in value)
     return value
@@ -170,7 +179,11 @@ def _plain(value, index: int):
 
 def _wrap(value, index: int):
     if isinstance(value, (tuple, list)):
-        return type(value)(_wrap(v, index) for v in value) if type(value) in (tuple, list) else tuple(_wrap(v, index) for v in value)
+        return (
+            type(value)(_wrap(v, index) for v in value)
+            if type(value) in (tuple, list)
+            else tuple(_wrap(v, index) for v in value)
+        )
     return SimArray(numpy.asarray(value), index) if isinstance(value, (numpy.ndarray, numpy.generic)) else value
 
 
@@ -235,7 +248,9 @@ class SimBackend:
         if 0 in shape:
             return SimArray(numpy.empty(shape, dtype.numpy), self.index)
         size = dtype.itemsize
-        return SimArray(numpy.ndarray(shape, dtype.numpy, buffer._data, offset * size, [s * size for s in stride]), self.index)
+        return SimArray(
+            numpy.ndarray(shape, dtype.numpy, buffer._data, offset * size, [s * size for s in stride]), self.index
+        )
 
     def flat(self, array):
         data = array._data
@@ -283,5 +298,7 @@ def _made(index: int) -> SimBackend:
 
 def backend(index: int | None) -> SimBackend:
     if not 0 <= (index or 0) < DEVICES:
-        raise RuntimeError(f"invalid device ordinal: there is no sim:{index}, only {DEVICES} simulated devices (counted from 0).")
+        raise RuntimeError(
+            f"invalid device ordinal: there is no sim:{index}, only {DEVICES} simulated devices (counted from 0)."
+        )
     return _made(index or 0)

@@ -1,3 +1,27 @@
-"""The operators: one block each, in one place.  A block says what it computes, how it differentiates and what it is tested with."""
+"""The operators: one block each, in one place.
 
-from . import elementary, pointwise, compare, copy, shape, create, slices, join, index, gather, reduce, order, linalg, softmax, random  # noqa: F401, I001
+A block says what it computes, how it differentiates and how to test it.
+"""
+
+from . import (
+    compare,
+    copy,
+    create,
+    elementary,
+    gather,
+    index,
+    join,
+    linalg,
+    order,
+    pointwise,
+    random,
+    reduce,
+    shape,
+    slices,
+    softmax,
+)
+
+__all__ = [
+    "compare", "copy", "create", "elementary", "gather", "index", "join", "linalg", "order", "pointwise", "random",
+    "reduce", "shape", "slices", "softmax",
+]  # fmt: skip

@@ -65,7 +65,9 @@ def _bitwise(name: str, function: str, symbols, says: str):
     )
 
 
-bitwise_and = _bitwise("bitwise_and", "bitwise_and", ("__and__", "__rand__", "__iand__"), "Bits (or bools) set in both.")
+bitwise_and = _bitwise(
+    "bitwise_and", "bitwise_and", ("__and__", "__rand__", "__iand__"), "Bits (or bools) set in both."
+)
 bitwise_or = _bitwise("bitwise_or", "bitwise_or", ("__or__", "__ror__", "__ior__"), "Bits (or bools) set in either.")
 bitwise_xor = _bitwise("bitwise_xor", "bitwise_xor", ("__xor__", "__rxor__", "__ixor__"), "Bits (or bools) set in one.")
 
@@ -102,7 +104,9 @@ class isclose:
 
     def arguments(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
         if isinstance(other, Tensor) and input._dtype is not other._dtype:
-            raise RuntimeError(f"isclose: {input._dtype.name} did not match {other._dtype.name}: both must have the same dtype.")
+            raise RuntimeError(
+                f"isclose: {input._dtype.name} did not match {other._dtype.name}: both must have the same dtype."
+            )
         return _binary_arguments(input, other)[0], {"rtol": rtol, "atol": atol, "equal_nan": equal_nan}
 
     def kernel(xp, a, b, /, rtol, atol, equal_nan):

@@ -35,7 +35,9 @@ def _infer(data):
     if hasattr(data, "__array__"):
         array = numpy.asarray(data)
         return array, dtypes.from_numpy(array.dtype)
-    raise TypeError(f"Could not infer dtype of {type(data).__name__}: expected numbers, nested lists of them, or an array.")
+    raise TypeError(
+        f"Could not infer dtype of {type(data).__name__}: expected numbers, nested lists of them, or an array."
+    )
 
 
 def _host_dtype(dtype):
@@ -84,7 +86,8 @@ def _shape_of(data, leaves: list, depth: int = 0):
         shape = _shape_of(item, leaves, depth + 1)
         if inner is not None and shape != inner:
             raise ValueError(
-                f"expected sequence of length {inner[0] if inner else 1} at dim {depth + 1} (got {shape[0] if shape else 'a number'}): "
+                f"expected sequence of length {inner[0] if inner else 1} at dim {depth + 1} (got "
+                f"{shape[0] if shape else 'a number'}): "
                 f"item {i} differs from the ones before; every row must have the same length."
             )
         inner = shape
@@ -97,12 +100,18 @@ def tensor(data, *, dtype=None, device=None, requires_grad: bool = False) -> Ten
     dtype: inferred if None: float -> the default dtype, int -> int64, bool -> bool, arrays keep theirs.
     """
     if isinstance(data, Tensor):
-        warnings.warn("To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone().", UserWarning, stacklevel=2)
+        warnings.warn(
+            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone().",
+            UserWarning,
+            stacklevel=2,
+        )
         device = data._device if device is None else device
     array, own = _infer(data)
     dtype = own if dtype is None else dtype
     if dtype in dtypes.FLOAT8:
-        return finish(numpy.array(array, "float32"), dtypes.float32, device, False).to(dtype).requires_grad_(requires_grad)
+        return (
+            finish(numpy.array(array, "float32"), dtypes.float32, device, False).to(dtype).requires_grad_(requires_grad)
+        )
     return finish(_exact(array, dtype), dtype, device, requires_grad)
 
 
@@ -111,7 +120,10 @@ def _exact(array, dtype):
     if dtype.category == dtypes.INT and array.dtype.kind in "iu" and array.size:
         limits = dtypes.iinfo(dtype)
         if array.min() < limits.min or array.max() > limits.max:
-            raise RuntimeError(f"value cannot be converted to type {dtype.name} without overflow: it holds {limits.min} to {limits.max}.")
+            raise RuntimeError(
+                f"value cannot be converted to type {dtype.name} without overflow: it holds {limits.min} to "
+                f"{limits.max}."
+            )
     return numpy.array(array, dtype.numpy)
 
 
@@ -121,16 +133,23 @@ def from_numpy(array) -> Tensor:
         raise TypeError(f"expected np.ndarray (got {type(array).__name__}).")
     if any(s < 0 for s in array.strides):
         raise ValueError(
-            "At least one stride in the given numpy array is negative, and tensors with negative strides are not supported: make a copy "
+            "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
+            "supported: make a copy "
             "with array.copy()."
         )
     dtype = dtypes.from_numpy(array.dtype)
     if not array.flags.writeable:
-        warnings.warn("The given NumPy array is not writable, and tensors cannot be marked so: copy it before writing.", UserWarning, stacklevel=2)
+        warnings.warn(
+            "The given NumPy array is not writable, and tensors cannot be marked so: copy it before writing.",
+            UserWarning,
+            stacklevel=2,
+        )
     device = devices.cpu
     stride = tuple(s // dtype.itemsize for s in array.strides)
     if any(s % dtype.itemsize for s in array.strides):
-        raise ValueError("given numpy array strides are not a multiple of the element byte size: copy the array to reallocate it.")
+        raise ValueError(
+            "given numpy array strides are not a multiple of the element byte size: copy the array to reallocate it."
+        )
     made = view_of(UntypedStorage(device, array=array), tuple(array.shape), stride, 0, dtype, device)
     made._window = array
     if 0 in array.shape:
@@ -194,7 +213,9 @@ def empty_strided(size, stride, *, dtype=None, device=None, requires_grad=False)
     device = devices.resolve(device)
     size, stride = sizes((size,)), sizes((stride,))
     version = None if state.flags & INFERENCE else 0
-    storage = UntypedStorage(device, buffer=device.backend.allocate(shapes.extent(size, stride) * dtype.itemsize), version=version)
+    storage = UntypedStorage(
+        device, buffer=device.backend.allocate(shapes.extent(size, stride) * dtype.itemsize), version=version
+    )
     return view_of(storage, size, stride, 0, dtype, device).requires_grad_(requires_grad)
 
 
@@ -213,7 +234,10 @@ def _like(name: str, says: str):
             window[...] = {"zeros": 0, "ones": 1}.get(name, args[0] if args else None)
         return out.requires_grad_() if requires_grad else out
 
-    like.__doc__ = f"{says} of the same shape, dtype, device and order of dimensions as the input, unless said otherwise.  (D1 1.1)"
+    like.__doc__ = (
+        f"{says} of the same shape, dtype, device and order of dimensions as the input, unless said otherwise.  (D1 "
+        f"1.1)"
+    )
     like.__name__ = like.__qualname__ = f"{name}_like"
     return public(like)
 
@@ -242,7 +266,10 @@ def _new(make):
 
 for _fn in (zeros, ones, empty):
     method(_new(_fn), f"new_{_fn.__name__}")
-method(lambda self, size, fill_value, **k: full(size, fill_value, **{"dtype": self._dtype, "device": self._device, **k}), "new_full")
+method(
+    lambda self, size, fill_value, **k: full(size, fill_value, **{"dtype": self._dtype, "device": self._device, **k}),
+    "new_full",
+)
 method(lambda self, data, **k: tensor(data, **{"dtype": self._dtype, "device": self._device, **k}), "new_tensor")
 
 

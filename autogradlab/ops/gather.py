@@ -22,13 +22,22 @@ def _along(name: str, input, dim, where, source=None):
     dim = shapes.wrap_dim(dim, input.dim())
     if max(where.dim(), 1) != max(input.dim(), 1):
         raise RuntimeError(
-            f"{name}(): Index tensor must have the same number of dimensions as input tensor: index has shape {tuple(where.shape)}, "
+            f"{name}(): Index tensor must have the same number of dimensions as input tensor: index has shape "
+            f"{tuple(where.shape)}, "
             f"input {tuple(input.shape)}."
         )
     for d, n in enumerate(where.shape):
-        if input.dim() and d != dim and n > input.shape[d] or source is not None and source.dim() and n > source.shape[d]:
+        if (
+            input.dim()
+            and d != dim
+            and n > input.shape[d]
+            or source is not None
+            and source.dim()
+            and n > source.shape[d]
+        ):
             raise RuntimeError(
-                f"{name}(): Size does not match at dimension {d}: expected index {list(where.shape)} to be no larger than self "
+                f"{name}(): Size does not match at dimension {d}: expected index {list(where.shape)} to be no larger "
+                f"than self "
                 f"{list(input.shape)} apart from dimension {dim}"
                 + (f" and no larger than src {list(source.shape)}." if source is not None else ".")
             )
@@ -92,7 +101,8 @@ def _coordinates(xp, index, dim):
     """For each element of a gather or scatter index, its coordinates in the array it points into."""
     n = index.ndim
     return tuple(
-        index if d == dim else xp.arange(index.shape[d]).reshape((1,) * d + (-1,) + (1,) * (n - d - 1)) for d in range(n)
+        index if d == dim else xp.arange(index.shape[d]).reshape((1,) * d + (-1,) + (1,) * (n - d - 1))
+        for d in range(n)
     )
 
 
@@ -107,7 +117,9 @@ class scatter:
     def arguments(input, dim, index, src):
         dim, index = _along("scatter", input, dim, index, src)
         if src._dtype is not input._dtype:
-            raise RuntimeError(f"scatter(): Expected self.dtype to be equal to src.dtype: got {input._dtype} and {src._dtype}.")
+            raise RuntimeError(
+                f"scatter(): Expected self.dtype to be equal to src.dtype: got {input._dtype} and {src._dtype}."
+            )
         return (input, src, index), {"dim": dim}
 
     def kernel(xp, a, b, index, /, dim):
@@ -161,7 +173,9 @@ class scatter_add:
     def arguments(input, dim, index, src):
         dim, index = _along("scatter_add", input, dim, index, src)
         if src._dtype is not input._dtype:
-            raise RuntimeError(f"scatter_add(): Expected self.dtype to be equal to src.dtype: got {input._dtype} and {src._dtype}.")
+            raise RuntimeError(
+                f"scatter_add(): Expected self.dtype to be equal to src.dtype: got {input._dtype} and {src._dtype}."
+            )
         return (input, src, index), {"dim": dim}
 
     def kernel(xp, a, b, index, /, dim):
@@ -208,7 +222,9 @@ class index_select:
         return (input, checked(index.reshape(-1), input.shape[dim] if input.dim() else 1, dim)), {"dim": dim}
 
     def kernel(xp, a, index, /, dim):
-        return xp.take(a.reshape(a.shape or (1,)), index, axis=dim).reshape(a.shape if not a.ndim else a.shape[:dim] + index.shape + a.shape[dim + 1 :])
+        return xp.take(a.reshape(a.shape or (1,)), index, axis=dim).reshape(
+            a.shape if not a.ndim else a.shape[:dim] + index.shape + a.shape[dim + 1 :]
+        )
 
     def grad_a(g, index, a_shape, dim):
         return index_backward(g, index, a_shape, (dim,)) if a_shape else g
@@ -222,7 +238,9 @@ class index_add:
     def arguments(input, dim, index, source, *, alpha=1):
         dim = shapes.wrap_dim(dim, input.dim())
         if source._dtype is not input._dtype:
-            raise RuntimeError(f"index_add_(): self ({input._dtype}) and source ({source._dtype}) must have the same scalar type.")
+            raise RuntimeError(
+                f"index_add_(): self ({input._dtype}) and source ({source._dtype}) must have the same scalar type."
+            )
         return (input, source if alpha == 1 else source * alpha, checked(index, input.shape[dim], dim)), {"dim": dim}
 
     def kernel(xp, a, b, index, /, dim):

@@ -1,7 +1,7 @@
 """Indexing by tensors: x[index], gather, scatter, masks.  These copy; what shares memory is in slices.py.  (D1 2)
 
-Index tensors are bounds-checked here, before any kernel: CuPy would wrap them silently.  Where an index repeats, values are
-written in no promised order, and gradients add up.
+Index tensors are bounds-checked here, before any kernel: CuPy would wrap them silently.  Where an index repeats, values
+are written in no promised order, and gradients add up.
 """
 
 from autogradlab import dtypes, errors, shapes
@@ -36,7 +36,9 @@ def checked(index: Tensor, size: int, dim: int) -> Tensor:
 
 
 def _lead(a, dims):
-    """The array with its indexed dimensions as one, and where that one is: in place if they are neighbours, else in front."""
+    """The array with its indexed dimensions as one, and where that one is: in place if they are neighbours, else in
+    front.
+    """
     first, n = dims[0], len(dims)
     if dims != tuple(range(first, first + n)):
         a = a.transpose([*dims, *(d for d in range(a.ndim) if d not in dims)])
@@ -157,7 +159,9 @@ def _positions(x: Tensor, indices) -> tuple[Tensor, tuple[int, ...]]:
         found = broadcast_tensors(*found)
     except RuntimeError as exc:
         shapes_given = ", ".join(str(list(t.shape)) for t in found)
-        raise IndexError(f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes_given}.") from exc
+        raise IndexError(
+            f"shape mismatch: indexing tensors could not be broadcast together with shapes {shapes_given}."
+        ) from exc
     where = found[0]
     for d, more in zip(dims[1:], found[1:], strict=True):
         where = where * x.shape[d] + more
@@ -184,11 +188,17 @@ def _as_index(item, device):
 
 
 def _views(x: Tensor, key):
-    """Apply what shares memory (integers, slices, None, ...); return the view and the tensors left for its dimensions."""
+    """Apply what shares memory (integers, slices, None, ...); return the view and the tensors left for its
+    dimensions.
+    """
     items = key if isinstance(key, tuple) else (key,)
     items = [_as_index(i, x._device) for i in items]
     used = sum(
-        0 if i is None or i is Ellipsis or isinstance(i, bool) else i.dim() if isinstance(i, Tensor) and i._dtype is dtypes.bool_ else 1
+        0
+        if i is None or i is Ellipsis or isinstance(i, bool)
+        else i.dim()
+        if isinstance(i, Tensor) and i._dtype is dtypes.bool_
+        else 1
         for i in items
     )
     if used > x.dim():
@@ -236,7 +246,9 @@ def _sliced(x: Tensor, dim: int, item: slice) -> Tensor:
     step = 1 if item.step is None else item.step.__index__()
     if step < 1:
         raise errors.negative_step(step)
-    start, stop, _ = slice(*(None if v is None else v.__index__() for v in (item.start, item.stop, step))).indices(x.shape[dim])
+    start, stop, _ = slice(*(None if v is None else v.__index__() for v in (item.start, item.stop, step))).indices(
+        x.shape[dim]
+    )
     if start == 0 and stop == x.shape[dim] and step == 1:
         return x
     return slice_.function(x, dim, start, stop, step)
@@ -274,8 +286,8 @@ def _put(x, where, dims, value, accumulate):
     if value._dtype is not x._dtype:
         if accumulate or value.dim():
             raise RuntimeError(
-                f"Index put requires the source and destination dtypes match, got {x._dtype.legacy_name} for the destination and "
-                f"{value._dtype.legacy_name} for the source."
+                f"Index put requires the source and destination dtypes match, got {x._dtype.legacy_name} for the "
+                f"destination and {value._dtype.legacy_name} for the source."
             )
         value = to(value, x._dtype)
     lead = _lead_shape(tuple(x.shape), tuple(where.shape), dims)
@@ -285,7 +297,8 @@ def _put(x, where, dims, value, accumulate):
         fits = False
     if not fits:
         raise RuntimeError(
-            f"shape mismatch: value tensor of shape {list(value.shape)} cannot be broadcast to indexing result of shape {list(lead)}."
+            f"shape mismatch: value tensor of shape {list(value.shape)} cannot be broadcast to indexing result of shape "
+            f"{list(lead)}."
         )
     return call_into(index_put, x, (x, value, where), {"dims": dims, "accumulate": accumulate})
 
@@ -299,13 +312,17 @@ def _lead_shape(shape, where, dims):
 
 def index_put_(self, indices, values, accumulate=False):
     """Write values at the positions given by a tuple of index tensors; accumulate adds them instead."""
-    return _put(self, *_positions(self, [i if i is None else _as_index(i, self._device) for i in indices]), values, accumulate)
+    return _put(
+        self, *_positions(self, [i if i is None else _as_index(i, self._device) for i in indices]), values, accumulate
+    )
 
 
 method(getitem, "__getitem__")
 method(setitem, "__setitem__")
 method(index_put_)
-method(lambda self, indices, values, accumulate=False: index_put_(self.clone(), indices, values, accumulate), "index_put")
+method(
+    lambda self, indices, values, accumulate=False: index_put_(self.clone(), indices, values, accumulate), "index_put"
+)
 
 
 # Masks ----------------------------------------------------------------------------------------------------------------
@@ -325,7 +342,10 @@ class masked_fill:
             raise RuntimeError(f"masked_fill only supports boolean masks, but got mask with dtype {mask._dtype}.")
         if isinstance(value, Tensor):
             if value.dim():
-                raise RuntimeError(f"masked_fill only supports a 0-dimensional value tensor, but got tensor with {value.dim()} dimension(s).")
+                raise RuntimeError(
+                    "masked_fill only supports a 0-dimensional value tensor, but got tensor with "
+                    f"{value.dim()} dimension(s)."
+                )
             value = value.item()
         operand(value, input)
         if input._dtype.category < dtypes.of_python(value).category:
@@ -350,7 +370,10 @@ public(masked_select, also_method=True)
 
 
 def nonzero(input, *, as_tuple: bool = False):
-    """The indices of all elements that are not zero: one row each, or a tuple of one tensor a dimension.  Waits for the device."""
+    """The indices of all elements that are not zero: one row each, or a tuple of one tensor a dimension.
+
+    Waits for the device.
+    """
     xp = input._device.backend.xp
     window = input.window
     places = xp.nonzero(window.reshape(window.shape or (1,)))

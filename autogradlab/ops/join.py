@@ -12,7 +12,7 @@ from .shape import expand, reshape, sizes, unsqueeze
 def _tensors(name: str, tensors):
     tensors = tuple(tensors)
     if not tensors:
-        raise RuntimeError(f"{name}(): expected a non-empty list of Tensors.")
+        raise (ValueError if name == "cat" else RuntimeError)(f"torch.{name}(): expected a non-empty list of Tensors.")
     for t in tensors:
         if not isinstance(t, Tensor):
             raise TypeError(f"{name}(): expected a list of Tensors: it holds a {type(t).__name__}.")
@@ -40,7 +40,8 @@ class cat:
         for i, t in enumerate(tensors):
             if t.dim() != len(shape) or any(d != dim and t.shape[d] != shape[d] for d in range(len(shape))):
                 raise RuntimeError(
-                    f"Sizes of tensors must match except in dimension {dim}: expected {tuple(shape)} apart from that, but tensor "
+                    f"Sizes of tensors must match except in dimension {dim}: expected {tuple(shape)} apart from that, "
+                    f"but tensor "
                     f"number {i} in the list has shape {tuple(t.shape)}."
                 )
         return tensors, {"dim": dim}
@@ -112,7 +113,10 @@ class flip:
         return flip(g, dims=dims)
 
 
-@operator(moves=True, samples=lambda make: [((make(4, 3), 1, 0), {}), ((make(4, 3), 2), {}), ((make(4, 3), (1, -1), (0, 1)), {})])
+@operator(
+    moves=True,
+    samples=lambda make: [((make(4, 3), 1, 0), {}), ((make(4, 3), 2), {}), ((make(4, 3), (1, -1), (0, 1)), {})],
+)
 class roll:
     """Elements moved along dimensions, coming back in at the other end.  Without dims the tensor counts as flat."""
 
@@ -135,7 +139,8 @@ def repeat(self, *repeats):
     repeats = sizes(repeats)
     if len(repeats) < self.dim():
         raise RuntimeError(
-            f"Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor: {len(repeats)} < {self.dim()}."
+            f"Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor: "
+            f"{len(repeats)} < {self.dim()}."
         )
     shape = (1,) * (len(repeats) - self.dim()) + tuple(self.shape)
     out = reshape(self, [n for pair in zip((1,) * len(shape), shape, strict=True) for n in pair])

@@ -13,7 +13,9 @@ product = {"promote": False, "same_dtype": True, "autocast": "lower"}
 
 def refuse(name: str, wanted: str, *tensors):
     given = " and ".join(str(tuple(t.shape)) for t in tensors)
-    raise RuntimeError(f"{name}: mat1 and mat2 shapes cannot be multiplied, or have the wrong size: got {given}, expected {wanted}.")
+    raise RuntimeError(
+        f"{name}: mat1 and mat2 shapes cannot be multiplied, or have the wrong size: got {given}, expected {wanted}."
+    )
 
 
 def summed(g, shape):
@@ -27,7 +29,11 @@ def swapped(a):
     return transpose(a, dim0=-2, dim1=-1)
 
 
-@operator(node="MmBackward0", **product, samples=lambda make: [((make(2, 3), make(3, 4)), {}), ((make.strided(4, 2), make(2, 0)), {})])
+@operator(
+    node="MmBackward0",
+    **product,
+    samples=lambda make: [((make(2, 3), make(3, 4)), {}), ((make.strided(4, 2), make(2, 0)), {})],
+)
 class mm:
     """The product of two matrices: (n, k) by (k, m) gives (n, m).  (D1 1.3, D3 2.2)"""
 
@@ -94,7 +100,8 @@ class dot:
             raise RuntimeError(f"1D tensors expected, but got {input.dim()}D and {tensor.dim()}D tensors.")
         if input.shape != tensor.shape:
             raise RuntimeError(
-                f"inconsistent tensor size, expected tensor {list(input.shape)} and src {list(tensor.shape)} to have the same number of "
+                f"inconsistent tensor size, expected tensor {list(input.shape)} and src {list(tensor.shape)} to have "
+                f"the same number of "
                 "elements."
             )
         return (input, tensor), NOTHING
@@ -176,8 +183,12 @@ public(matmul, also_method=True)
 method(lambda self, other: matmul(self, other) if isinstance(other, Tensor) else NotImplemented, "__matmul__")
 
 
-@operator(**product, public=("function", "method"),
-          samples=lambda make: [((make(4), make(2, 3), make(3, 4)), {}), ((make(2, 4), make(2, 3), make(3, 4)), {"beta": 0.5, "alpha": 2})])  # fmt: skip
+def _addmm_samples(make):
+    yield (make(4), make(2, 3), make(3, 4)), {}
+    yield (make(2, 4), make(2, 3), make(3, 4)), {"beta": 0.5, "alpha": 2}
+
+
+@operator(**product, samples=_addmm_samples)
 class addmm:
     """beta * input + alpha * (mat1 @ mat2), in one operation."""
 
@@ -252,7 +263,11 @@ addcdiv = _fused(
 )  # fmt: skip
 
 
-@operator(moves=True, in_place=True, samples=lambda make: [((make(3, 4),), {}), ((make(3, 3), 1), {}), ((make(2, 3, 3), -1), {})])
+@operator(
+    moves=True,
+    in_place=True,
+    samples=lambda make: [((make(3, 4),), {}), ((make(3, 3), 1), {}), ((make(2, 3, 3), -1), {})],
+)
 class tril:
     """The lower triangle of a matrix; zeros above the given diagonal."""
 
@@ -266,7 +281,11 @@ class tril:
         return tril(g, diagonal)
 
 
-@operator(moves=True, in_place=True, samples=lambda make: [((make(3, 4),), {}), ((make(3, 3), 1), {}), ((make(2, 3, 3), -1), {})])
+@operator(
+    moves=True,
+    in_place=True,
+    samples=lambda make: [((make(3, 4),), {}), ((make(3, 3), 1), {}), ((make(2, 3, 3), -1), {})],
+)
 class triu:
     """The upper triangle of a matrix; zeros below the given diagonal."""
 

@@ -1,15 +1,13 @@
 """Sorting: sort, argsort, topk.  Values carry gradients back to where they came from; indices do not."""
 
-import collections
-
 from autogradlab import dtypes, shapes
 from autogradlab.table import operator, public
-from autogradlab.tensor import wrap
+from autogradlab.tensor import return_type, wrap
 
 from .gather import scatter_zeros
 
-sort_result = collections.namedtuple("sort", "values indices")
-topk_result = collections.namedtuple("topk", "values indices")
+sort_result = return_type("sort", "values indices")
+topk_result = return_type("topk", "values indices")
 
 
 def order(xp, a, dim, descending):
@@ -55,9 +53,13 @@ class argsort:
         return order(xp, a, dim, descending) if a.ndim else xp.zeros((), "int64")
 
 
-@operator(outputs=topk_result, samples=lambda make: [((make(3, 5), 2), {}), ((make(4, 3), 1), {"dim": 0, "largest": False})])
+@operator(
+    outputs=topk_result, samples=lambda make: [((make(3, 5), 2), {}), ((make(4, 3), 1), {"dim": 0, "largest": False})]
+)
 class topk:
-    """The k largest (or smallest) elements along a dimension in order, and where they were: (values, indices).  (D1 2.2)"""
+    """The k largest (or smallest) elements along a dimension in order, and where they were: (values, indices).  (D1
+    2.2)
+    """
 
     def arguments(input, k, dim=-1, largest=True, sorted=True):
         dim = shapes.wrap_dim(dim, input.dim())

@@ -138,7 +138,9 @@ def div_(self, other, *, rounding_mode=None):
 def _division(rounding_mode):
     found = {None: true_divide, "trunc": trunc_divide, "floor": floor_divide}.get(rounding_mode)
     if found is None:
-        raise RuntimeError(f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found {rounding_mode!r}.")
+        raise RuntimeError(
+            f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found {rounding_mode!r}."
+        )
     return found
 
 
@@ -401,7 +403,9 @@ class clamp_:
 def clamp(input, min=None, max=None, *, out=None):
     """Values held between min and max: numbers, or tensors that broadcast."""
     if isinstance(min, Tensor) or isinstance(max, Tensor):
-        held = input if min is None else maximum.function(input, min if isinstance(min, Tensor) else operand(min, input))
+        held = (
+            input if min is None else maximum.function(input, min if isinstance(min, Tensor) else operand(min, input))
+        )
         return held if max is None else minimum.function(held, max if isinstance(max, Tensor) else operand(max, input))
     return clamp_.function(input, min, max, out=out)
 
@@ -414,7 +418,8 @@ method(lambda self, max: clamp(self, max=max), "clamp_max")
 
 
 @operator(node="WhereBackward0", autocast="promote", public=(), promote=False, moves=True,
-          samples=lambda make: [((make(2, 3), make(3), make.bools(2, 3)), {}), ((make(3), make(), make.bools(2, 1)), {})])  # fmt: skip
+          samples=lambda make: [((make(2, 3), make(3), make.bools(2, 3)), {}),
+                                ((make(3), make(), make.bools(2, 1)), {})])  # fmt: skip
 class where_:
     """Elements of a where the condition holds, of b elsewhere, over the broadcast shape of all three."""
 
@@ -432,7 +437,8 @@ class where_:
 
 
 def where(condition, input=None, other=None):
-    """Elements of `input` where `condition` holds, of `other` elsewhere; with the condition alone, the indices where it holds.
+    """Elements of `input` where `condition` holds, of `other` elsewhere; with the condition alone, the indices where it
+    holds.
 
     condition: a bool tensor; input, other: tensors or numbers; all broadcast.
     """
@@ -441,7 +447,9 @@ def where(condition, input=None, other=None):
     if input is None and other is None:
         return condition.nonzero(as_tuple=True)
     if condition._dtype not in (dtypes.bool_, dtypes.uint8):
-        raise RuntimeError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition._dtype}.")
+        raise RuntimeError(
+            f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition._dtype}."
+        )
     beside = input if isinstance(input, Tensor) else other if isinstance(other, Tensor) else condition
     input, other = (t if isinstance(t, Tensor) else operand(t, beside) for t in (input, other))
     if input._dtype is not other._dtype:

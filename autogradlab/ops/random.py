@@ -1,4 +1,7 @@
-"""Random numbers, from one generator a device.  Seeds repeat on this engine; the numbers are not PyTorch's.  (D1 1.1)"""
+"""Random numbers, from one generator a device.
+
+Seeds repeat on this engine; the numbers are not PyTorch's.  (D1 1.1)
+"""
 
 from autogradlab import devices, dtypes, errors, shapes
 from autogradlab.dispatch import call_into
@@ -42,7 +45,9 @@ def _draw(size, dtype, device, requires_grad, draw):
 
 def _floats(name: str, dtype):
     if dtype is not None and not dtype.is_floating_point:
-        raise RuntimeError(f'"{name}" not implemented for {dtype.legacy_name!r}: random numbers between 0 and 1 need a floating point dtype.')
+        raise RuntimeError(
+            f'"{name}" not implemented for {dtype.legacy_name!r}: random fractions need a floating point dtype.'
+        )
 
 
 def rand(*size, dtype=None, device=None, requires_grad=False) -> Tensor:

@@ -1,16 +1,15 @@
 """Reductions: sum, mean, extremes, spread, norms, and running sums.
 
-A reduction drops dimensions; its gradient puts them back (`restored`) and is then as large as the input by broadcasting.
-Sums of half precision run in float32, as everything in half precision does.
+A reduction drops dimensions; its gradient puts them back (`restored`) and is then as large as the input by
+broadcasting. Sums of half precision run in float32, as everything in half precision does.
 """
 
-import collections
 import math
 
 from autogradlab import dtypes, errors, shapes
 from autogradlab.dispatch import NOTHING, call
 from autogradlab.table import method, operator, public
-from autogradlab.tensor import Tensor
+from autogradlab.tensor import Tensor, return_type
 
 from . import samples
 from .elementary import exp, zeros_like
@@ -19,8 +18,8 @@ from .join import cat, flip
 from .pointwise import maximum, minimum, sign, where
 from .shape import expand
 
-min_result = collections.namedtuple("min", "values indices")
-max_result = collections.namedtuple("max", "values indices")
+min_result = return_type("min", "values indices")
+max_result = return_type("max", "values indices")
 
 
 def axes(input, dim) -> tuple[int, ...] | None:
@@ -31,7 +30,9 @@ def axes(input, dim) -> tuple[int, ...] | None:
 
 
 def restored(g, shape, dim, keepdim):
-    """A reduction's gradient (or result) with its reduced dimensions back, of size 1, so that it broadcasts over the input."""
+    """A reduction's gradient (or result) with its reduced dimensions back, of size 1, so that it broadcasts over the
+    input.
+    """
     if keepdim or not shape:
         return g
     kept = [1 if dim is None or d in dim else n for d, n in enumerate(shape)]
@@ -82,7 +83,7 @@ class mean:
         return inputs, options
 
     def kernel(xp, a, /, dim, keepdim):
-        return xp.mean(a, axis=dim, keepdims=keepdim)
+        return xp.sum(a, axis=dim, keepdims=keepdim) / a.dtype.type(count(a.shape, dim))
 
     def grad_a(g, a_shape, dim, keepdim):
         return over(g / count(a_shape, dim), a_shape, dim, keepdim)
@@ -115,7 +116,7 @@ def _spread_samples(make):
 
 def _variance(xp, a, dim, correction, keepdim):
     n = count(a.shape, dim)
-    centred = a - xp.mean(a, axis=dim, keepdims=True)
+    centred = a - xp.sum(a, axis=dim, keepdims=True) / a.dtype.type(n)
     return xp.sum(centred * centred, axis=dim, keepdims=keepdim) / a.dtype.type(max(n - correction, 0))
 
 
@@ -130,7 +131,11 @@ class var:
 
     def grad_a(g, a, a_shape, dim, correction, keepdim):
         n = count(a_shape, dim)
-        return restored(g, a_shape, dim, keepdim) * (a - average(a, dim)) * (2 / max(n - correction, 0) if n > correction else math.nan)
+        return (
+            restored(g, a_shape, dim, keepdim)
+            * (a - average(a, dim))
+            * (2 / max(n - correction, 0) if n > correction else math.nan)
+        )
 
 
 def average(a, dim):
@@ -149,7 +154,9 @@ class std:
 
     def grad_a(g, a, result, a_shape, dim, correction, keepdim):
         n = count(a_shape, dim)
-        scaled = where(result == 0, zeros_like(g), g / (result * max(n - correction, 0) if n > correction else result * math.nan))
+        scaled = where(
+            result == 0, zeros_like(g), g / (result * max(n - correction, 0) if n > correction else result * math.nan)
+        )
         return restored(scaled, a_shape, dim, keepdim) * (a - average(a, dim))
 
 
@@ -188,7 +195,9 @@ class prod:
 
 
 def others(a, dim):
-    """For each element along `dim` the product of all others: of those before times of those behind, so that zeros do no harm."""
+    """For each element along `dim` the product of all others: of those before times of those behind, so that zeros do
+    no harm.
+    """
     return _before(a, dim) * flipped(_before(flipped(a, dim), dim), dim)
 
 
@@ -216,7 +225,8 @@ def _needs_elements(name: str, input, dim) -> None:
     shape = tuple(input.shape)
     if count(shape, dim) == 0:
         raise (RuntimeError if dim is None else IndexError)(
-            f"{name}(): Expected reduction dim to be specified for input.numel() == 0, or to have non-zero size: the shape is {shape}."
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0, or to have non-zero size: the "
+            f"shape is {shape}."
         )
 
 
@@ -263,7 +273,9 @@ def _extreme_at(name: str, function: str, result, says: str):
         return scatter_zeros(restored(g, a_shape, (dim,), keepdim), place, a_shape, dim)
 
     block = {"__doc__": says, "arguments": arguments, "kernel": kernel, "grad_a": grad_a}
-    return operator(node=f"{name.title()}Backward0", outputs=result, public=(), samples=samples.one_dim)(type(f"{name}_at", (), block))
+    return operator(node=f"{name.title()}Backward0", outputs=result, public=(), samples=samples.one_dim)(
+        type(f"{name}_at", (), block)
+    )
 
 
 max_at = _extreme_at("max", "argmax", max_result, "The largest element along one dimension, and its index.")
@@ -285,7 +297,9 @@ def _whole(name: str, function: str):
         return hit * (g / sum(hit))
 
     block = {"__doc__": f"The {name}imum of all elements.", "arguments": arguments, "kernel": kernel, "grad_a": grad_a}
-    return operator(node=f"{name.title()}Backward1", public=(), samples=samples.unary_full)(type(f"{name}_all", (), block))
+    return operator(node=f"{name.title()}Backward1", public=(), samples=samples.unary_full)(
+        type(f"{name}_all", (), block)
+    )
 
 
 max_all, min_all = _whole("max", "max"), _whole("min", "min")
@@ -299,7 +313,8 @@ def _extreme(name, at, whole, pairwise):
 
     extreme.__name__ = extreme.__qualname__ = name
     extreme.__doc__ = (
-        f"The {name}imum of all elements; with dim, (values, indices) along that dimension; with another tensor, element by element."
+        f"The {name}imum of all elements; with dim, (values, indices) along that dimension; with another tensor, "
+        f"element by element."
     )
     return public(extreme, name, also_method=True)
 
@@ -326,8 +341,14 @@ def _arg(name: str, says: str):
     return operator(result=dtypes.int64, samples=samples.one_dim)(type(name, (), block))
 
 
-argmax = _arg("argmax", "The index of the largest element: the first, if there are several; in the flat tensor, or along a dimension.")
-argmin = _arg("argmin", "The index of the smallest element: the first, if there are several; in the flat tensor, or along a dimension.")
+argmax = _arg(
+    "argmax",
+    "The index of the largest element: the first, if there are several; in the flat tensor, or along a dimension.",
+)
+argmin = _arg(
+    "argmin",
+    "The index of the smallest element: the first, if there are several; in the flat tensor, or along a dimension.",
+)
 
 
 def _truth(name: str, says: str):
@@ -481,4 +502,3 @@ def sum_to_size(self, size):
     if dims is None:
         raise RuntimeError(f"size {list(size)} is not expandable to size {list(self.shape)}.")
     return call(sum, (self,), {"dim": dims, "keepdim": True}).reshape(size) if dims else self
-

@@ -1,8 +1,8 @@
 """Sample inputs: what each operator is tested with, made when asked for.
 
-A sample function takes `make`, which makes tensors, and yields (args, kwargs).  `make(3, 4)` is a float tensor of random
-values between -2 and 2; `make(3, low=0.1, high=2)` narrows them; `make.ints(0, 3, (2,))` and `make.bools(2, 3)` make others; `make.strided(3, 4)`
-is not contiguous.
+A sample function takes `make`, which makes tensors, and yields (args, kwargs).  `make(3, 4)` is a float tensor of
+random values between -2 and 2; `make(3, low=0.1, high=2)` narrows them; `make.ints(0, 3, (2,))` and `make.bools(2, 3)`
+make others; `make.strided(3, 4)` is not contiguous.
 """
 
 

@@ -24,7 +24,9 @@ def _view_samples(make):
 
 @operator(public=(), samples=_view_samples)
 class view:
-    """The same elements under another shape, without a copy: an error where the strides do not allow it.  (D1 3.1, D2 2.3)"""
+    """The same elements under another shape, without a copy: an error where the strides do not allow it.  (D1 3.1, D2
+    2.3)
+    """
 
     def arguments(input, size):
         return (input,), {"size": size}
@@ -56,7 +58,9 @@ class unsafe_view:
 
 
 def _view_method(self, *shape, dtype=None):
-    """The same elements under another shape, without a copy: an error where the strides do not allow it.  (D1 3.1, D2 2.3)"""
+    """The same elements under another shape, without a copy: an error where the strides do not allow it.  (D1 3.1, D2
+    2.3)
+    """
     return view.function(self, sizes(shape))
 
 
@@ -83,7 +87,9 @@ def flatten(input, start_dim: int = 0, end_dim: int = -1):
         return reshape(input, (1,))
     first, last = shapes.wrap_dim(start_dim, input.dim()), shapes.wrap_dim(end_dim, input.dim())
     if first > last:
-        raise RuntimeError(f"flatten() has invalid args: start_dim ({start_dim}) cannot come after end_dim ({end_dim}).")
+        raise RuntimeError(
+            f"flatten() has invalid args: start_dim ({start_dim}) cannot come after end_dim ({end_dim})."
+        )
     if first == last:
         return input
     shape = tuple(input.shape)
@@ -140,7 +146,9 @@ class t:
 
     def geometry(shape, stride, offset):
         if len(shape) > 2:
-            raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {len(shape)}D: use transpose() or permute().")
+            raise RuntimeError(
+                f"t() expects a tensor with <= 2 dimensions, but self is {len(shape)}D: use transpose() or permute()."
+            )
         return shape[::-1], stride[::-1], offset
 
     def grad_a(g):
@@ -181,7 +189,9 @@ def movedim(input, source, destination):
     n = input.dim()
     source, destination = (shapes.wrap_dims((d,) if isinstance(d, int) else d, n) for d in (source, destination))
     if len(source) != len(destination):
-        raise RuntimeError(f"movedim: source has {len(source)} dims, destination has {len(destination)}: they must be as many.")
+        raise RuntimeError(
+            f"movedim: source has {len(source)} dims, destination has {len(destination)}: they must be as many."
+        )
     order = [d for d in range(n) if d not in source]
     for to, d in sorted(zip(destination, source, strict=True)):
         order.insert(to, d)
@@ -190,13 +200,17 @@ def movedim(input, source, destination):
 
 public(movedim, also_method=True)
 alias("moveaxis", "movedim")
-method(property(lambda self: permute.function(self, range(self.dim())[::-1]) if self.dim() != 2 else t.function(self)), "T")
+method(
+    property(lambda self: permute.function(self, range(self.dim())[::-1]) if self.dim() != 2 else t.function(self)), "T"
+)
 
 
 def _matrix_transpose(self):
     """The last two dimensions swapped."""
     if self.dim() < 2:
-        raise RuntimeError(f"tensor.mT is only supported on matrices or batches of matrices: got a {self.dim()}-D tensor.")
+        raise RuntimeError(
+            f"tensor.mT is only supported on matrices or batches of matrices: got a {self.dim()}-D tensor."
+        )
     return transpose.function(self, -2, -1)
 
 
@@ -206,7 +220,7 @@ method(property(_matrix_transpose), "mT")
 # Dimensions of size 1 -------------------------------------------------------------------------------------------------
 
 
-@operator(samples=lambda make: [((make(1, 3, 1),), {}), ((make(1, 3, 1), 0), {}), ((make(2, 3), 1), {}), ((make(),), {})],
+@operator(samples=lambda make: [((make(1, 3, 1),), {}), ((make(1, 3, 1), 0), {}), ((make(2, 3), 1), {}), ((make(),), {})],  # noqa: E501
           node=lambda o: "SqueezeBackward0" if o["dim"] is None else "SqueezeBackward1")  # fmt: skip
 class squeeze:
     """Without its dimensions of size 1, or without those named in dim if they have size 1.  (D1 3.4)"""
@@ -246,7 +260,9 @@ class unsqueeze:
         return g.reshape(a_shape)
 
 
-@operator(public=(), samples=lambda make: [((make(1, 4), (3, 4)), {}), ((make(3, 1), (2, -1, 4)), {}), ((make(), (2,)), {})])
+@operator(
+    public=(), samples=lambda make: [((make(1, 4), (3, 4)), {}), ((make(3, 1), (2, -1, 4)), {}), ((make(), (2,)), {})]
+)
 class expand:
     """Dimensions of size 1 repeated by stride 0, without a copy; -1 keeps a size.  (D1 3.4)"""
 

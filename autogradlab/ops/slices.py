@@ -1,4 +1,6 @@
-"""Views of a part: select, slice, diagonal, as_strided, split.  Each has a partner that puts a gradient back into zeros."""
+"""Views of a part: select, slice, diagonal, as_strided, split.  Each has a partner that puts a gradient back into
+zeros.
+"""
 
 from autogradlab import errors, shapes
 from autogradlab.table import method, operator, public
@@ -141,7 +143,9 @@ class diagonal_backward:
         whole = xp.zeros(shape, a.dtype)
         n = a.shape[-1]
         rows, columns = xp.arange(n) - min(offset, 0), xp.arange(n) + max(offset, 0)
-        last = whole.transpose([d for d in range(len(shape)) if d not in (dim1 % len(shape), dim2 % len(shape))] + [dim1, dim2])
+        last = whole.transpose(
+            [d for d in range(len(shape)) if d not in (dim1 % len(shape), dim2 % len(shape))] + [dim1, dim2]
+        )
         last[..., rows, columns] = a
         return whole
 
@@ -175,7 +179,9 @@ class as_strided:
         if len(size) != len(stride):
             raise RuntimeError(f"mismatch in length of strides and shape: {len(stride)} strides for {len(size)} sizes.")
         if min((*size, *stride, start), default=0) < 0:
-            raise RuntimeError(f"as_strided: sizes, strides and offset must not be negative: got {size}, {stride}, {start}.")
+            raise RuntimeError(
+                f"as_strided: sizes, strides and offset must not be negative: got {size}, {stride}, {start}."
+            )
         available = input.memory.nbytes() // input._dtype.itemsize
         if start + shapes.extent(size, stride) > available and 0 not in size:
             raise errors.outside_storage(size, stride, start, available)
@@ -191,7 +197,9 @@ class as_strided:
 @operator(moves=True, promote=False, public=(),
           samples=lambda make: [((make(4, 3), ((9,), (1,), 0), ((4, 3), (2, 1), 0)), {})])  # fmt: skip
 class strided_backward:
-    """The gradient of a storage, read by the source's geometry, from that of another geometry: what falls on one cell adds up."""
+    """The gradient of a storage, read by the source's geometry, from that of another geometry: what falls on one cell
+    adds up.
+    """
 
     def arguments(input, source, seen):
         return (input,), {"source": source, "seen": seen}
@@ -326,7 +334,9 @@ class unfold:
     def geometry(shape, stride, offset, dimension, size, step):
         d = shapes.wrap_dim(dimension, len(shape))
         if not 0 <= size <= shape[d] or step <= 0:
-            raise RuntimeError(f"maximum size for tensor at dimension {d} is {shape[d]} but size is {size}, step {step} (must be > 0).")
+            raise RuntimeError(
+                f"maximum size for tensor at dimension {d} is {shape[d]} but size is {size}, step {step} (must be > 0)."
+            )
         windows = (shape[d] - size) // step + 1
         size_out = (*shape[:d], windows, *shape[d + 1 :], size)
         return size_out, (*stride[:d], stride[d] * step, *stride[d + 1 :], stride[d]), offset

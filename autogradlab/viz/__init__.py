@@ -1,0 +1,7 @@
+"""Pictures: graphs, and tensors over their storage.  Each has a text form that says the same."""
+
+from .graphs import make_dot
+from .picture import Picture
+from .strips import storage
+
+__all__ = ["Picture", "make_dot", "storage"]
