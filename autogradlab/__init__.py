@@ -23,8 +23,9 @@ from .modes import (  # noqa: E402, F401
     set_grad_enabled,
 )
 from .printing import set_printoptions  # noqa: E402, F401
+from .size import Size  # noqa: E402, F401
 from .storage import TypedStorage, UntypedStorage  # noqa: E402, F401
-from .tensor import Size, Tensor  # noqa: E402, F401
+from .tensor import Tensor  # noqa: E402
 
 __version__ = "0.1.0"
 

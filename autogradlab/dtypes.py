@@ -137,6 +137,11 @@ def combine(dimensioned, zero_dim, numbers) -> dtype:
     return result
 
 
+def of_sum(common: dtype, options) -> dtype:
+    """The dtype of a sum or product: integers and bools add up in int64 unless told otherwise."""
+    return options.get("dtype") or (common if common.is_floating_point else int64)
+
+
 def can_cast(given: dtype, wanted: dtype) -> bool:
     """Whether a result of dtype `given` may be written into a tensor of dtype `wanted`: the category must not go
     down.

@@ -30,8 +30,8 @@ def set_printoptions(
     profile: str | None = None,
     sci_mode: bool | None = None,
 ) -> None:
-    """Set how tensors print: digits after the point, elements before "..." sets in, items at each edge, columns, whether
-    numbers are written as 1.0000e+00 (None: decide by their sizes)."""
+    """Set how tensors print: digits after the point, elements before "..." sets in, items at each edge, columns, and
+    whether numbers are written as 1.0000e+00 (None: decide by their sizes)."""
     if profile is not None:
         if profile not in PROFILES:
             raise ValueError(f"profile: expected one of {', '.join(PROFILES)}: got {profile!r}.")

@@ -249,7 +249,7 @@ def broadcast_shapes(*shapes: Ints) -> Ints:
 
 @lru_cache(maxsize=4096)
 def summed_dims(shape: Ints, target: Ints) -> Ints | None:
-    """The dimensions of `shape` that broadcasting added or repeated to get there from `target`; None if it could not."""
+    """The dimensions of `shape` that broadcasting added or repeated to get there from `target`; None if it cannot."""
     added = len(shape) - len(target)
     if added < 0:
         return None

@@ -5,49 +5,19 @@ array, which kernels work on) and the *geometry* (storage, shape, stride, offset
 window, a view as geometry.
 """
 
-import collections
 import weakref
 
-import numpy
-
 from . import devices, dtypes, errors, printing, shapes
+from .exchange import Exchange
 from .graph import AccumulateGrad, Hooks, RemovableHandle
 from .modes import INFERENCE, state
+from .size import Size
 from .storage import TypedStorage, UntypedStorage
 
 new = object.__new__
 
 
-class Size(tuple):
-    """A shape: a tuple that prints as PyTorch's and knows its number of elements."""
-
-    __slots__ = ()
-
-    def numel(self) -> int:
-        """The product of the sizes."""
-        return shapes.numel(self)
-
-    def __repr__(self) -> str:
-        return f"torch.Size({list(self)})"
-
-    def __add__(self, other):
-        return Size(tuple(self) + tuple(other))
-
-    def __getitem__(self, key):
-        got = tuple.__getitem__(self, key)
-        return Size(got) if isinstance(key, slice) else got
-
-
-def return_type(name: str, fields: str) -> type:
-    """The named tuple an operator with several outputs returns; prints as PyTorch's."""
-
-    def text(self) -> str:
-        return f"torch.return_types.{name}(\n" + ",\n".join(f"{f}={v!r}" for f, v in self._asdict().items()) + ")"
-
-    return type(name, (collections.namedtuple(name, fields),), {"__slots__": (), "__repr__": text})
-
-
-class Tensor:
+class Tensor(Exchange):
     """An array of one dtype on one device that can take part in a graph.  (D1 1, D2 2.1)"""
 
     __slots__ = (
@@ -358,69 +328,6 @@ class Tensor:
         for field in ("_window", "_shape", "_stride", "_offset", "_dtype", "_device"):
             setattr(self, field, getattr(value, field))
         self._storage = value.memory
-
-    # To Python and NumPy ----------------------------------------------------------------------------------------------
-
-    def host(self):
-        """The elements as a NumPy array: the window itself on the CPU, a copy from elsewhere."""
-        return self._device.backend.to_host(self.window)
-
-    def item(self):
-        """The one element as a Python number.  Waits for the device.  (D1 6.7)"""
-        if self.numel() != 1:
-            raise errors.not_one_element(self.shape)
-        return self.host().item() if self._dtype._numpy is not None else self._python(self.host().reshape(()))
-
-    def _python(self, array):
-        if self._dtype.is_floating_point:
-            array = array.astype(numpy.float64)
-        return array.tolist()
-
-    def tolist(self):
-        """The elements as nested lists of Python numbers."""
-        return self._python(self.host())
-
-    def numpy(self, *, force: bool = False):
-        """The elements as a NumPy array that shares their memory.
-
-        force: detach and copy to the host first if need be.
-        """
-        if force:
-            return self.detach().host()
-        if self._device.type != "cpu":
-            raise errors.numpy_of_device(self._device)
-        if self.requires_grad:
-            raise errors.numpy_needs_detach()
-        if self._dtype._numpy is None:
-            raise TypeError(
-                f"Got unsupported ScalarType {self._dtype.legacy_name}: NumPy has no {self._dtype.name}; use .float()."
-            )
-        return self.window.view()
-
-    def __array__(self, dtype=None, copy=None):
-        array = self.numpy()
-        return array.astype(dtype, copy=False) if dtype is not None else (array.copy() if copy else array)
-
-    def __bool__(self) -> bool:
-        if self.numel() != 1:
-            raise errors.ambiguous_truth(self.shape)
-        return bool(self.item())
-
-    def __float__(self) -> float:
-        return float(self.item())
-
-    def __int__(self) -> int:
-        return int(self.item())
-
-    def __index__(self) -> int:
-        if self._dtype.is_floating_point or self.numel() != 1:
-            raise TypeError(
-                f"only integer tensors of a single element can be converted to an index: got {errors.describe(self)}."
-            )
-        return int(self.item())
-
-    def __format__(self, spec: str) -> str:
-        return format(self.item(), spec) if not self.shape and spec else format(str(self), spec)
 
     def __repr__(self) -> str:
         return printing.format_tensor(self.host(), self)

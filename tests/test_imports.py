@@ -15,7 +15,7 @@ PACKAGE = ROOT / "autogradlab"
 ORDER = """
     errors | dtypes | shapes | modes | late
     backends | devices | storage
-    graph | printing | tensor
+    graph | size printing | exchange tensor
     views | dispatch
     operators | table | ops | engine
     autograd random observe utils amp nn optim distributed compiler cuda

@@ -1,4 +1,7 @@
-"""torch.cuda: NVIDIA GPUs, through CuPy.  Without CuPy or driver there are none, and is_available() says so.  (D1 5.1)"""
+"""torch.cuda: NVIDIA GPUs, through CuPy.
+
+Without CuPy or driver there are none, and is_available() says so.  (D1 5.1)
+"""
 
 from autogradlab import devices
 from autogradlab.backends import cupy

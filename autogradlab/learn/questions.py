@@ -1,4 +1,4 @@
-"""What a question knows, apart from how it is shown: the answer, why it is so, and what to say to a particular mistake."""
+"""What a question knows, apart from how it is shown: the answer, why it is so, what to say to a particular mistake."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -21,7 +21,8 @@ class Reply:
 class Question:
     """A question with one right answer.
 
-    parse: from what was typed to a value; replies: what to say to particular wrong values; why: the reason, shown after any answer.
+    parse: from what was typed to a value; replies: what to say to particular wrong values; why: the reason, shown after
+    any answer.
     """
 
     text: str

@@ -4,10 +4,12 @@ A block says what it computes, how it differentiates and how to test it.
 """
 
 from . import (
+    choose,
     compare,
     copy,
     create,
     elementary,
+    extremes,
     gather,
     index,
     join,
@@ -16,12 +18,14 @@ from . import (
     pointwise,
     random,
     reduce,
+    running,
     shape,
     slices,
     softmax,
 )
 
 __all__ = [
-    "compare", "copy", "create", "elementary", "gather", "index", "join", "linalg", "order", "pointwise", "random",
-    "reduce", "shape", "slices", "softmax",
+    "choose", "compare", "copy", "create", "elementary", "extremes", "gather", "index", "join", "linalg", "order",
+    "pointwise", "random",
+    "reduce", "running", "shape", "slices", "softmax",
 ]  # fmt: skip

@@ -1,11 +1,10 @@
 """Functions of one number, element by element: exp, log, sin, ..., and the activations built from them."""
 
-from autogradlab import dtypes
 from autogradlab.table import alias, operator
 
 from . import samples
+from .kinds import function, not_bool
 
-function = {"pointwise": True, "in_place": True, "floats": True, "autocast": "fp32"}
 near = samples.between(-0.9, 0.9)
 
 
@@ -229,7 +228,7 @@ class sigmoid:
         return g * ((1 - result) * result)
 
 
-@operator(pointwise=True, in_place=True, accepts=lambda d: d is not dtypes.bool_, samples=samples.unary)
+@operator(pointwise=True, in_place=True, accepts=not_bool, samples=samples.unary)
 class relu:
     """max(x, 0).  The derivative at 0 is 0.  (D2 5.3, D3 2.2)"""
 

@@ -297,8 +297,8 @@ def _put(x, where, dims, value, accumulate):
         fits = False
     if not fits:
         raise RuntimeError(
-            f"shape mismatch: value tensor of shape {list(value.shape)} cannot be broadcast to indexing result of shape "
-            f"{list(lead)}."
+            f"shape mismatch: value tensor of shape {list(value.shape)} cannot be broadcast to indexing result of "
+            f"shape {list(lead)}."
         )
     return call_into(index_put, x, (x, value, where), {"dims": dims, "accumulate": accumulate})
 

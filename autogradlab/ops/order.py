@@ -1,8 +1,9 @@
 """Sorting: sort, argsort, topk.  Values carry gradients back to where they came from; indices do not."""
 
 from autogradlab import dtypes, shapes
+from autogradlab.size import return_type
 from autogradlab.table import operator, public
-from autogradlab.tensor import return_type, wrap
+from autogradlab.tensor import wrap
 
 from .gather import scatter_zeros
 

@@ -1,20 +1,15 @@
 """Arithmetic, element by element.  Operands broadcast; the engine sums gradients back to each operand's shape."""
 
 from autogradlab import dtypes
-from autogradlab.dispatch import NOTHING, common_dtype, operand
+from autogradlab.dispatch import NOTHING, operand
 from autogradlab.operators import _binary_arguments
 from autogradlab.table import alias, method, operator, public
 from autogradlab.tensor import Tensor
 
 from . import samples
+from .choose import where
 from .elementary import log, zeros_like
-
-pointwise = {"pointwise": True, "in_place": True}
-binary = {**pointwise, "autocast": "promote"}
-
-
-def not_bool(dtype) -> bool:
-    return dtype is not dtypes.bool_
+from .kinds import binary, not_bool, pointwise
 
 
 def no_formula(name: str):
@@ -343,120 +338,3 @@ class square:
 
     def grad_a(g, a):
         return g * (a * 2)
-
-
-@operator(**binary, samples=samples.pairs)
-class maximum:
-    """The larger of two, element by element; where they are equal, each gets half the gradient."""
-
-    def kernel(xp, a, b, /, out=None):
-        return xp.maximum(a, b, out=out)
-
-    def grad_a(g, a, b):
-        return where(a == b, g / 2, where(a < b, zeros_like(g), g))
-
-    def grad_b(g, a, b):
-        return where(a == b, g / 2, where(a > b, zeros_like(g), g))
-
-
-@operator(**binary, samples=samples.pairs)
-class minimum:
-    """The smaller of two, element by element; where they are equal, each gets half the gradient."""
-
-    def kernel(xp, a, b, /, out=None):
-        return xp.minimum(a, b, out=out)
-
-    def grad_a(g, a, b):
-        return where(a == b, g / 2, where(a > b, zeros_like(g), g))
-
-    def grad_b(g, a, b):
-        return where(a == b, g / 2, where(a < b, zeros_like(g), g))
-
-
-def _clamp_samples(make):
-    for bounds in ({"min": -0.5}, {"max": 0.7}, {"min": -0.5, "max": 0.7}):
-        yield (make(3, 4),), bounds
-
-
-@operator(node="ClampBackward1", **pointwise, public=(), samples=_clamp_samples)
-class clamp_:
-    """Values held between two numbers.  The gradient passes where the value is within, bounds included."""
-
-    def arguments(input, min=None, max=None):
-        if min is None and max is None:
-            raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None.")
-        for bound in (min, max):
-            if isinstance(bound, float) and isinstance(input, Tensor) and not input._dtype.is_floating_point:
-                input = input.to(dtypes.get_default_dtype())
-        return (input,), {"min": min, "max": max}
-
-    def kernel(xp, a, /, min=None, max=None, out=None):
-        if min is not None:
-            a = xp.maximum(a, a.dtype.type(min), out=out)
-        return a if max is None else xp.minimum(a, a.dtype.type(max), out=out)
-
-    def grad_a(g, a, min, max):
-        inside = a <= max if min is None else a >= min if max is None else (a >= min) & (a <= max)
-        return g * inside
-
-
-def clamp(input, min=None, max=None, *, out=None):
-    """Values held between min and max: numbers, or tensors that broadcast."""
-    if isinstance(min, Tensor) or isinstance(max, Tensor):
-        held = (
-            input if min is None else maximum.function(input, min if isinstance(min, Tensor) else operand(min, input))
-        )
-        return held if max is None else minimum.function(held, max if isinstance(max, Tensor) else operand(max, input))
-    return clamp_.function(input, min, max, out=out)
-
-
-public(clamp, also_method=True)
-method(lambda self, min=None, max=None: clamp_.write(self, min, max), "clamp_")
-alias("clip", "clamp")
-method(lambda self, min: clamp(self, min=min), "clamp_min")
-method(lambda self, max: clamp(self, max=max), "clamp_max")
-
-
-@operator(node="WhereBackward0", autocast="promote", public=(), promote=False, moves=True,
-          samples=lambda make: [((make(2, 3), make(3), make.bools(2, 3)), {}),
-                                ((make(3), make(), make.bools(2, 1)), {})])  # fmt: skip
-class where_:
-    """Elements of a where the condition holds, of b elsewhere, over the broadcast shape of all three."""
-
-    def arguments(input, other, condition):
-        return (input, other, condition), NOTHING
-
-    def kernel(xp, a, b, condition, /):
-        return xp.where(condition, a, b)
-
-    def grad_a(g, condition):
-        return where(condition, g, zeros_like(g))
-
-    def grad_b(g, condition):
-        return where(condition, zeros_like(g), g)
-
-
-def where(condition, input=None, other=None):
-    """Elements of `input` where `condition` holds, of `other` elsewhere; with the condition alone, the indices where it
-    holds.
-
-    condition: a bool tensor; input, other: tensors or numbers; all broadcast.
-    """
-    if not isinstance(condition, Tensor):
-        return where_(input, other, condition)  # raw arrays, in a formula
-    if input is None and other is None:
-        return condition.nonzero(as_tuple=True)
-    if condition._dtype not in (dtypes.bool_, dtypes.uint8):
-        raise RuntimeError(
-            f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition._dtype}."
-        )
-    beside = input if isinstance(input, Tensor) else other if isinstance(other, Tensor) else condition
-    input, other = (t if isinstance(t, Tensor) else operand(t, beside) for t in (input, other))
-    if input._dtype is not other._dtype:
-        common = common_dtype((input, other))
-        input, other = input.to(common), other.to(common)
-    return where_.function(input, other, condition)
-
-
-public(where)
-method(lambda self, condition, other: where(condition, self, other), "where")

@@ -1,8 +1,8 @@
 """Views by shape: the same storage, other sizes and strides.  Nothing here moves data but reshape, where it must."""
 
 from autogradlab import errors, shapes
+from autogradlab.size import Size
 from autogradlab.table import alias, method, operator, public
-from autogradlab.tensor import Size
 
 from .copy import pack
 
@@ -220,8 +220,14 @@ method(property(_matrix_transpose), "mT")
 # Dimensions of size 1 -------------------------------------------------------------------------------------------------
 
 
-@operator(samples=lambda make: [((make(1, 3, 1),), {}), ((make(1, 3, 1), 0), {}), ((make(2, 3), 1), {}), ((make(),), {})],  # noqa: E501
-          node=lambda o: "SqueezeBackward0" if o["dim"] is None else "SqueezeBackward1")  # fmt: skip
+def _squeeze_samples(make):
+    yield (make(1, 3, 1),), {}
+    yield (make(1, 3, 1), 0), {}
+    yield (make(2, 3), 1), {}
+    yield (make(),), {}
+
+
+@operator(node=lambda o: "SqueezeBackward0" if o["dim"] is None else "SqueezeBackward1", samples=_squeeze_samples)
 class squeeze:
     """Without its dimensions of size 1, or without those named in dim if they have size 1.  (D1 3.4)"""
 

@@ -1,7 +1,7 @@
 """A picture with a text form: the text is what is compared and read aloud, the SVG is what is seen.
 
-In a notebook both are given at once (`image/svg+xml` and `text/plain`), on every machine: where no picture can be drawn,
-the SVG says so and how to get one.
+In a notebook both are given at once (`image/svg+xml` and `text/plain`), on every machine: where no picture can be
+drawn, the SVG says so and how to get one.
 """
 
 from html import escape

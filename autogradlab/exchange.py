@@ -1,0 +1,72 @@
+"""From a tensor to Python and NumPy: item, tolist, numpy, truth.  Each waits for the device the numbers are on."""
+
+import numpy
+
+from . import errors
+
+
+class Exchange:
+    """The part of Tensor that hands its numbers out."""
+
+    __slots__ = ()
+
+    def host(self):
+        """The elements as a NumPy array: the window itself on the CPU, a copy from elsewhere."""
+        return self._device.backend.to_host(self.window)
+
+    def item(self):
+        """The one element as a Python number.  Waits for the device.  (D1 6.7)"""
+        if self.numel() != 1:
+            raise errors.not_one_element(self.shape)
+        return self.host().item() if self._dtype._numpy is not None else self._python(self.host().reshape(()))
+
+    def _python(self, array):
+        if self._dtype.is_floating_point:
+            array = array.astype(numpy.float64)
+        return array.tolist()
+
+    def tolist(self):
+        """The elements as nested lists of Python numbers."""
+        return self._python(self.host())
+
+    def numpy(self, *, force: bool = False):
+        """The elements as a NumPy array that shares their memory.
+
+        force: detach and copy to the host first if need be.
+        """
+        if force:
+            return self.detach().host()
+        if self._device.type != "cpu":
+            raise errors.numpy_of_device(self._device)
+        if self.requires_grad:
+            raise errors.numpy_needs_detach()
+        if self._dtype._numpy is None:
+            raise TypeError(
+                f"Got unsupported ScalarType {self._dtype.legacy_name}: NumPy has no {self._dtype.name}; use .float()."
+            )
+        return self.window.view()
+
+    def __array__(self, dtype=None, copy=None):
+        array = self.numpy()
+        return array.astype(dtype, copy=False) if dtype is not None else (array.copy() if copy else array)
+
+    def __bool__(self) -> bool:
+        if self.numel() != 1:
+            raise errors.ambiguous_truth(self.shape)
+        return bool(self.item())
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __index__(self) -> int:
+        if self._dtype.is_floating_point or self.numel() != 1:
+            raise TypeError(
+                f"only integer tensors of a single element can be converted to an index: got {errors.describe(self)}."
+            )
+        return int(self.item())
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item(), spec) if not self.shape and spec else format(str(self), spec)
