@@ -26,6 +26,7 @@ in requirements.lock; once made, nothing is downloaded until that lock changes.
 # Only syntax that Python 3.6 can read stands in this file, so that an old Python can say what is wrong.
 import importlib.util
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -75,10 +76,14 @@ def run(env, python, arguments, cwd=ROOT, last=True):
 
 def lab_options():
     """Served to this machine only, with a token, without news and update checks, at chapter 00."""
-    as_root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-    return as_root + [
+    options = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    # Jupyter opens the browser through a hidden file, which a browser from a snap, or outside WSL, cannot read.
+    if os.path.exists("/snap/bin/firefox") or "microsoft" in platform.release().lower():
+        options.append("--ServerApp.use_redirect_file=False")
+    return options + [
         "--ServerApp.root_dir=" + ROOT,
         "--ServerApp.ip=127.0.0.1",
+        "--ServerApp.log_level=WARN",
         "--LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb",
         "--LabApp.news_url=None",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
@@ -103,6 +108,7 @@ def dispatch(command, arguments, as_door):
     if command == "lab":
         if run(env, python, [doctor], last=False):
             raise setting.Stop("the course cannot run here yet; the lines above say what to mend.")
+        print("JupyterLab starts. Ctrl-C twice ends it; what you wrote stays.")
         return run(env, python, ["-m", "jupyterlab"] + lab_options() + arguments)
     if command == "test":
         return run(env, python, [os.path.join(here, "suite.py")] + arguments)

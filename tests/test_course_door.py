@@ -317,6 +317,12 @@ def test_a_folder_that_cannot_be_written(small_course):
     assert code == 1 and re.fullmatch("course.py: cannot write in .*Copy the course to a folder of your own.*\n", said)
 
 
+def test_a_broken_pyproject(small_course):
+    (small_course / "pyproject.toml").write_text("[project")
+    code, said = door(small_course, "lab")
+    assert code == 1 and said.startswith("course.py: pyproject.toml cannot be read: ") and "Traceback" not in said
+
+
 def test_a_course_without_its_lock(small_course):
     (small_course / "requirements.lock").unlink()
     code, said = door(small_course, "lab")

@@ -14,6 +14,7 @@ import stat
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 OLDEST = (3, 11)
@@ -119,10 +120,13 @@ def set_up() -> None:
 
 
 def inputs() -> list[str]:
-    """What the environment is made from. The folder counts: the environment's scripts name it."""
-    digest = hashlib.sha256()
-    for path in (LOCK, ROOT / "pyproject.toml"):
-        digest.update(path.read_bytes().replace(b"\r\n", b"\n"))
+    """What the environment is made from: this folder, which its scripts name, the lock, and what pyproject installs."""
+    digest = hashlib.sha256(LOCK.read_bytes().replace(b"\r\n", b"\n"))
+    try:
+        project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise Stop(f"pyproject.toml cannot be read: {error}. Restore it from a fresh copy of the course.") from None
+    digest.update(repr([project.get(table) for table in ("build-system", "project")]).encode())
     return [str(ROOT), digest.hexdigest()]
 
 

@@ -244,7 +244,7 @@ def main(argv: list[str] | None = None) -> int:
         return 0 if runs else 1
     marks = {"ok": "ok", "optional": "-", "missing": "MISSING"}
     for name, (state, text, fix) in findings.items():
-        print(f"  {marks[state]:8}{name:10}{text}" + (f"   Fix: {fix}" if fix else ""))
+        print(f"  {marks[state]:8}{name:10}{text}" + (f"  ->  {fix}" if fix else ""))
     print("The course runs here." if runs else "The course does not run here yet: mend the lines marked MISSING.")
     return 0 if runs else 1
 
