@@ -14,6 +14,7 @@ import sys
 import threading
 
 from . import errors, late, shapes
+from .backends import namespace
 from .graph import Node
 from .modes import ANOMALY, NO_GRAD, OBSERVED, Mode, state
 from .tensor import Tensor, wrap
@@ -284,7 +285,7 @@ def check_anomaly(node, results) -> None:
         if grad is None:
             continue
         raw = grad.window if isinstance(grad, Tensor) else grad
-        if bool((raw != raw).any() if hasattr(raw, "any") else raw != raw):
+        if bool(namespace((raw,)).any(raw != raw)):
             where = "".join(
                 node.metadata.get("traceback_", ["(made before anomaly detection was on: no forward call known)\n"])
             )

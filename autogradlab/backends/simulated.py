@@ -137,6 +137,12 @@ class SimArray:
     def __bool__(self):
         return bool(self._data)
 
+    def __int__(self):
+        return int(self._data)
+
+    def __float__(self):
+        return float(self._data)
+
 
 def _operator(name, swap=False):
     def method(self, other):

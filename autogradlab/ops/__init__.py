@@ -14,6 +14,7 @@ from . import (
     index,
     join,
     linalg,
+    masks,
     order,
     pointwise,
     random,
@@ -25,7 +26,7 @@ from . import (
 )
 
 __all__ = [
-    "choose", "compare", "copy", "create", "elementary", "extremes", "gather", "index", "join", "linalg", "order",
-    "pointwise", "random",
+    "choose", "compare", "copy", "create", "elementary", "extremes", "gather", "index", "join", "linalg", "masks",
+    "order", "pointwise", "random",
     "reduce", "running", "shape", "slices", "softmax",
 ]  # fmt: skip

@@ -110,6 +110,8 @@ class isclose:
         return _binary_arguments(input, other)[0], {"rtol": rtol, "atol": atol, "equal_nan": equal_nan}
 
     def kernel(xp, a, b, /, rtol, atol, equal_nan):
+        if a.dtype.kind != "f":
+            a, b = a.astype("float64"), b.astype("float64")
         close = (a == b) | (xp.isfinite(b) & (xp.absolute(a - b) <= atol + rtol * xp.absolute(b)))
         return close | ((a != a) & (b != b)) if equal_nan else close
 

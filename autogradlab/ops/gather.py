@@ -10,7 +10,7 @@ from autogradlab.tensor import Tensor
 
 from .copy import to
 from .create import tensor
-from .index import add_at, checked, index_backward
+from .index import add_at, bounds, checked, index_backward
 from .index import index as at_positions
 
 
@@ -43,7 +43,7 @@ def _along(name: str, input, dim, where, source=None):
             )
     size = input.shape[dim] if input.dim() else 1
     if where.numel():
-        low, high = int(where.window.min()), int(where.window.max())
+        low, high = bounds(where)
         if low < 0 or high >= size:
             bad = high if high >= size else low
             raise (IndexError if name == "index_select" else RuntimeError)(
@@ -75,8 +75,7 @@ class gather:
         return scatter_zeros(g, index, a_shape, dim)
 
 
-@operator(moves=True, promote=False, public=(),
-          samples=lambda make: [((make(3, 2), make.ints(0, 4, (3, 2)), (3, 4), 1), {})])  # fmt: skip
+@operator(promote=False, public=(), samples=lambda make: [((make(3, 2), make.ints(0, 4, (3, 2)), (3, 4), 1), {})])
 class scatter_zeros:
     """Zeros, with g added at the places gather took from."""
 

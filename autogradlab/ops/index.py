@@ -5,9 +5,9 @@ are written in no promised order, and gradients add up.
 """
 
 from autogradlab import dtypes, errors, shapes
-from autogradlab.dispatch import call_into, operand
-from autogradlab.table import method, operator, public
-from autogradlab.tensor import Tensor, wrap
+from autogradlab.dispatch import call_into
+from autogradlab.table import method, operator
+from autogradlab.tensor import Tensor
 
 from .copy import to, to_device
 from .create import tensor
@@ -18,14 +18,19 @@ from .slices import select, slice_
 INDEX_DTYPES = (dtypes.int64, dtypes.int32, dtypes.int16, dtypes.int8, dtypes.uint8)
 
 
+def bounds(index: Tensor) -> tuple[int, int]:
+    """The smallest and the largest value of an index tensor.  Waits for the device."""
+    xp = index._device.backend.xp
+    return int(xp.min(index.window)), int(xp.max(index.window))
+
+
 def checked(index: Tensor, size: int, dim: int) -> Tensor:
     """An index tensor as int64, all its values within 0..size-1; negative ones count from the end."""
     if index._dtype is not dtypes.int64:
         index = to(index.detach(), dtypes.int64)
     if not index.numel():
         return index
-    window = index.window
-    low, high = int(window.min() if hasattr(window, "min") else 0), int(window.max())
+    low, high = bounds(index)
     if low < -size or high >= size:
         raise errors.index_out_of_range(high if high >= size else low, dim, size)
     return index.remainder(size) if low < 0 else index
@@ -70,7 +75,7 @@ class index:
         return index_backward(g, where, a_shape, dims)
 
 
-@operator(moves=True, promote=False, public=(),
+@operator(promote=False, public=(),
           samples=lambda make: [((make(5, 3), make.ints(0, 4, (5,)), (4, 3), (0,)), {})])  # fmt: skip
 class index_backward:
     """Zeros with g added at given positions."""
@@ -323,76 +328,3 @@ method(index_put_)
 method(
     lambda self, indices, values, accumulate=False: index_put_(self.clone(), indices, values, accumulate), "index_put"
 )
-
-
-# Masks ----------------------------------------------------------------------------------------------------------------
-
-
-def _mask_samples(make):
-    yield (make(2, 3), make.bools(2, 3)), {"value": 1.5}
-    yield (make(2, 3), make.bools(3)), {"value": -1}
-
-
-@operator(moves=True, promote=False, in_place=True, samples=_mask_samples)
-class masked_fill:
-    """One number where the mask is True.  (D1 4.2)"""
-
-    def arguments(input, mask, value):
-        if mask._dtype is not dtypes.bool_:
-            raise RuntimeError(f"masked_fill only supports boolean masks, but got mask with dtype {mask._dtype}.")
-        if isinstance(value, Tensor):
-            if value.dim():
-                raise RuntimeError(
-                    "masked_fill only supports a 0-dimensional value tensor, but got tensor with "
-                    f"{value.dim()} dimension(s)."
-                )
-            value = value.item()
-        operand(value, input)
-        if input._dtype.category < dtypes.of_python(value).category:
-            raise RuntimeError(f"value cannot be converted to type {input._dtype.name} without overflow: {value}.")
-        return (input, mask), {"value": value}
-
-    def kernel(xp, a, mask, /, value):
-        return xp.where(mask, xp.full((), value, a.dtype), a)
-
-    def grad_a(g, mask):
-        return masked_fill(g, mask, 0)
-
-
-def masked_select(input, mask):
-    """The elements where the mask is True, in one dimension."""
-    if mask._dtype is not dtypes.bool_:
-        raise RuntimeError(f"masked_select: expected BoolTensor for mask, but got {mask._dtype}.")
-    return getitem(*broadcast_tensors(input, mask))
-
-
-public(masked_select, also_method=True)
-
-
-def nonzero(input, *, as_tuple: bool = False):
-    """The indices of all elements that are not zero: one row each, or a tuple of one tensor a dimension.
-
-    Waits for the device.
-    """
-    xp = input._device.backend.xp
-    window = input.window
-    places = xp.nonzero(window.reshape(window.shape or (1,)))
-    if as_tuple:
-        return tuple(_wrap_index(p, input) for p in places)
-    rows = xp.stack(places, axis=1).reshape((-1, input.dim()))
-    return _wrap_index(rows if input.dim() else rows.reshape((-1, 0)), input)
-
-
-def _wrap_index(array, beside):
-    return wrap(array.astype("int64"), dtypes.int64, beside._device)
-
-
-public(nonzero, also_method=True)
-public(lambda input: nonzero(input), "argwhere", also_method=True)
-
-
-def _contains(self, element) -> bool:
-    return bool((self == element).any())
-
-
-method(_contains, "__contains__")

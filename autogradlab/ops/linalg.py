@@ -240,6 +240,12 @@ def _fused(name: str, function, says: str, grads):
     """addcmul and addcdiv: a third operand added to a product or quotient, with one result written."""
 
     def arguments(input, tensor1, tensor2, *, value=1):
+        floating = all(t._dtype.is_floating_point for t in (input, tensor1, tensor2))
+        if not floating and (isinstance(value, float) or name == "addcdiv"):
+            raise RuntimeError(
+                f"{name}: for integral input tensors, argument value must not be a floating point number, and integers "
+                "are not divided: convert the tensors with .float() first."
+            )
         return (input, tensor1, tensor2), {"value": value}
 
     def kernel(xp, a, b, c, /, value):

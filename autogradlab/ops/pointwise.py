@@ -83,7 +83,7 @@ class true_divide:
 
 def _no_zero(xp, b) -> None:
     """Integer division by zero has no value to return.  (NumPy would return 0 with a warning.)"""
-    if b.dtype.kind in "iub" and bool((b == 0).any() if hasattr(b, "any") else xp.any(b == 0)):
+    if b.dtype.kind in "iub" and bool(xp.any(b == 0)):
         raise RuntimeError("ZeroDivisionError: integer division or modulo by zero.")
 
 
@@ -103,11 +103,11 @@ class floor_divide:
         no_formula("floor_divide")
 
 
-@operator(node="DivBackward1", **binary, public=(), accepts=not_bool, samples=samples.int_pairs)
+@operator(node="DivBackward1", **binary, public=(), accepts=not_bool, samples=samples.positive_pairs)
 class trunc_divide:
     """Quotient rounded towards zero; its derivative is zero."""
 
-    def kernel(xp, a, b, /, out=None):
+    def kernel(xp, a, b, /):
         _no_zero(xp, b)
         if a.dtype.kind in "iu":  # exact for int64, unlike a detour through floats
             q = xp.floor_divide(a, b)
@@ -203,7 +203,9 @@ class pow_scalar:
         return g * (a * 2 if exponent == 2 else exponent * a ** (exponent - 1))
 
 
-@operator(node="PowBackward1", **binary, public=(), symbols=("__rpow__",), samples=samples.positive_pairs)
+@operator(
+    node="PowBackward1", **binary, public=(), symbols=("__rpow__",), accepts=not_bool, samples=samples.positive_pairs
+)
 class pow_tensor:
     """A power with a tensor as exponent.  The derivative at 0 ** b is 0 by the exponent where b is not negative."""
 
@@ -271,7 +273,7 @@ class sign:
         return zeros_like(g)
 
 
-@operator(**pointwise, samples=samples.unary)
+@operator(**pointwise, accepts=not_bool, samples=samples.unary)
 class floor:
     """The largest integer not above.  The derivative is 0."""
 
@@ -282,7 +284,7 @@ class floor:
         return zeros_like(g)
 
 
-@operator(**pointwise, samples=samples.unary)
+@operator(**pointwise, accepts=not_bool, samples=samples.unary)
 class ceil:
     """The smallest integer not below.  The derivative is 0."""
 
@@ -293,7 +295,7 @@ class ceil:
         return zeros_like(g)
 
 
-@operator(**pointwise, samples=samples.unary)
+@operator(**pointwise, accepts=not_bool, samples=samples.unary)
 class trunc:
     """The integer part.  The derivative is 0."""
 
@@ -304,7 +306,8 @@ class trunc:
         return zeros_like(g)
 
 
-@operator(**pointwise, samples=lambda make: [((make(2, 3),), {}), ((make(2, 3),), {"decimals": 1})])
+@operator(**pointwise, accepts=not_bool,
+          samples=lambda make: [((make(2, 3),), {}), ((make(2, 3),), {"decimals": 1})])  # fmt: skip
 class round:
     """To the nearest integer (or number of decimals), halves to the even one.  The derivative is 0."""
 

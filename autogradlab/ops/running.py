@@ -1,7 +1,9 @@
 """Running sums and products along a dimension, and the product of all others that prod's gradient needs."""
 
 from autogradlab import dtypes, shapes
+from autogradlab.backends import namespace
 from autogradlab.table import operator
+from autogradlab.tensor import Tensor
 
 from .elementary import zeros_like
 from .join import cat, flip
@@ -45,7 +47,11 @@ class cumprod:
 
 
 def cumprod_backward(g, a, result, dim):
-    """The gradient of a running product; where factors are zero it is worked out row by row of partial products."""
+    """The gradient of a running product: a running sum from behind, over each factor.  Where factors are zero that
+    division fails, and every later product is worked out without the factor in question.
+    """
+    if not has_zero(a):
+        return flipped(cumsum(flipped(g * result, dim), dim=dim), dim) / a
     total = None
     n = a.shape[dim]
     at = lambda x, i: x[(slice(None),) * dim + (slice(i, i + 1),)]  # noqa: E731
@@ -59,6 +65,12 @@ def cumprod_backward(g, a, result, dim):
             total = total + at(g, k) * running
         columns.append(total)
     return cat(columns, dim=dim)
+
+
+def has_zero(a) -> bool:
+    """Whether a raw array or tensor holds a zero.  Waits for the device."""
+    raw = a.window if isinstance(a, Tensor) else a
+    return bool(namespace((raw,)).any(raw == 0))
 
 
 def others(a, dim):

@@ -194,7 +194,7 @@ class as_strided:
         return strided_backward(g, (a_shape, a_stride, a_offset), (size, stride, storage_offset))
 
 
-@operator(moves=True, promote=False, public=(),
+@operator(promote=False, public=(),
           samples=lambda make: [((make(4, 3), ((9,), (1,), 0), ((4, 3), (2, 1), 0)), {})])  # fmt: skip
 class strided_backward:
     """The gradient of a storage, read by the source's geometry, from that of another geometry: what falls on one cell
