@@ -1,10 +1,12 @@
 """The ways to get the course's packages agree: pyproject.toml, the locks, environment.yml; and the doctor sees them."""
 
+import ast
 import json
 import re
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -84,6 +86,22 @@ def test_pytorch_is_nowhere_a_dependency():
         pin for name in ("requirements.lock", "requirements-browser.lock") for pin, _ in lock(name).values()
     ]
     assert not [r for r in every if r.name.startswith(("torch", "pytorch", "nvidia-"))]
+
+
+def test_what_the_code_imports_is_asked_for_by_name():
+    """Not just there because something else asked for it."""
+    asked = {canonicalize_name(requirement.name) for requirement in wanted(*EXTRAS)}
+    asked.add("cupy")  # whose packages are named after CUDA versions
+    owners = packages_distributions()
+    missing = {}
+    for path in (ROOT / "autogradlab").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module] if isinstance(node, ast.ImportFrom) and not node.level else []
+            for top in {name.split(".")[0] for name in names} - sys.stdlib_module_names - {"autogradlab", "course"}:
+                if not asked & {canonicalize_name(owner) for owner in owners.get(top, [top])}:
+                    missing.setdefault(top, []).append(path.name)
+    assert missing == {}
 
 
 def test_the_conda_environment_is_thin_and_equals_pyproject():
