@@ -50,6 +50,17 @@ def test_the_table_of_contents_names_each_section_once():
     assert list(mirror.CHAPTERS) == [f"{number:02}" for number in range(1, 29)]
 
 
+@pytest.mark.parametrize("path", COURSE, ids=lambda path: path.stem)
+def test_readme_lists_the_chapters(path):
+    chapter = mirror.chapter_of(path.stem)
+    row = (
+        f"| {chapter.number} {chapter.title} | {chapter.document} {' '.join(chapter.sections)} |"
+        if chapter
+        else "| 00 "
+    )
+    assert row in (notebooks.ROOT / "README.md").read_text(encoding="utf-8")
+
+
 # --------------------------------------------------------------------------------------------------------- each rule
 
 
