@@ -294,7 +294,7 @@ def call_into(op, target: Tensor, inputs, options=NOTHING, in_place: bool = True
         raise RuntimeError(
             f"{op.name}(): functions with out=... arguments don't support automatic differentiation: use the result."
         )
-    views.check_writable(target, recorded)
+    views.check_writable(target, recorded, op.uniform)
     device, computing, windows, result = convert(op, inputs, options)
     if device is not target._device:
         raise errors.device_mismatch(op.name, (target, *inputs))

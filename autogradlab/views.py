@@ -30,9 +30,11 @@ class View:
         """The view's node, made anew if the storage was written to since."""
         version = tensor._storage.version
         if version != self.version:
-            self.version = version
             base = self.base
             if base._node is not None or base._requires:
+                if self.origin == "multi_output":
+                    raise errors.write_to_view(self.origin, self.maker)
+                self.version = version
                 keepers = tensor._node.hooks.retain if tensor._node is not None and tensor._node.hooks else {}
                 kept = keepers.pop(tensor._nr, None)
                 tensor._node, tensor._nr, tensor._requires = _as_strided_node(base, tensor), 0, False
@@ -83,9 +85,12 @@ def edge_of(tensor: Tensor):
     return tensor if tensor._requires else None
 
 
-def check_writable(target: Tensor, recorded: bool) -> None:
-    """Refuse a write that would break a graph.  recorded: gradients are on and one of the operands requires them."""
-    if shapes.overlaps(tuple(target.shape), target.stride()):
+def check_writable(target: Tensor, recorded: bool, overlap: bool = False) -> None:
+    """Refuse a write that would break a graph.
+
+    recorded: gradients are on and one of the operands requires them.  overlap: cells written twice get the same value.
+    """
+    if not overlap and shapes.overlaps(tuple(target.shape), target.stride()):
         raise errors.overlapping_write()
     if not recorded:
         return

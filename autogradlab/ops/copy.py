@@ -172,7 +172,7 @@ def copy_(self, src, non_blocking=False):
     return call_into(copy, self, (self, src))
 
 
-@operator(moves=True, promote=False, public=(), samples=lambda make: [])
+@operator(moves=True, promote=False, uniform=True, public=(), samples=lambda make: [])
 class fill:
     """One number everywhere."""
 
@@ -183,7 +183,7 @@ class fill:
         return zeros_like(g)
 
 
-@operator(moves=True, promote=False, public=(), samples=lambda make: [])
+@operator(moves=True, promote=False, uniform=True, public=(), samples=lambda make: [])
 class zero:
     """Zero everywhere."""
 

@@ -13,7 +13,7 @@ from .copy import to, to_device
 from .create import tensor
 from .elementary import zeros_like
 from .shape import broadcast_tensors
-from .slices import select, slice_
+from .slices import alias, select, slice_
 
 INDEX_DTYPES = (dtypes.int64, dtypes.int32, dtypes.int16, dtypes.int8, dtypes.uint8)
 
@@ -247,14 +247,14 @@ def _consumed(items, until) -> int:
     return total
 
 
-def _sliced(x: Tensor, dim: int, item: slice) -> Tensor:
+def _sliced(x: Tensor, dim: int, item: slice, always: bool = False) -> Tensor:
     step = 1 if item.step is None else item.step.__index__()
     if step < 1:
         raise errors.negative_step(step)
     start, stop, _ = slice(*(None if v is None else v.__index__() for v in (item.start, item.stop, step))).indices(
         x.shape[dim]
     )
-    if start == 0 and stop == x.shape[dim] and step == 1:
+    if start == 0 and stop == x.shape[dim] and step == 1 and not always:
         return x
     return slice_.function(x, dim, start, stop, step)
 
@@ -263,10 +263,12 @@ def getitem(self, key):
     """x[key]: a view for integers, slices, None and ...; a copy where tensors or lists choose.  (D1 2.1 2.2 2.3)"""
     if type(key) is int:  # the common case
         return select.function(self, 0, key) if self.shape else _views(self, key)[0]
+    if type(key) is slice and self.shape:
+        return _sliced(self, 0, key, always=True)
     x, left = _views(self, key)
     if any(i is not None for i in left):
         return index.function(x, *_positions(x, left))
-    return x.view_as(x) if x is self else x
+    return alias.function(x) if x is self else x
 
 
 def setitem(self, key, value):

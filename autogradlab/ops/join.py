@@ -47,7 +47,7 @@ class cat:
         return tensors, {"dim": dim}
 
     def kernel(xp, *arrays, dim):
-        return xp.concatenate(arrays, axis=dim)
+        return xp.ascontiguousarray(xp.concatenate(arrays, axis=dim))
 
     def grads(g, all_shapes, dim):
         out, start = [], 0
@@ -78,7 +78,7 @@ class stack:
         return tensors, {"dim": shapes.wrap_dim(dim, tensors[0].dim() + 1)}
 
     def kernel(xp, *arrays, dim):
-        return xp.stack(arrays, axis=dim)
+        return xp.ascontiguousarray(xp.stack(arrays, axis=dim))
 
     def grads(g, all_shapes, dim):
         return [g[(slice(None),) * dim + (i,)] for i in range(len(all_shapes))]
@@ -107,7 +107,7 @@ class flip:
         return (input,), {"dims": shapes.wrap_dims(sizes(args) if dims is None else dims, input.dim())}
 
     def kernel(xp, a, /, dims):
-        return xp.flip(a, axis=dims).copy()
+        return xp.flip(a, axis=dims).copy() if a.ndim else a.copy()
 
     def grad_a(g, dims):
         return flip(g, dims=dims)

@@ -281,7 +281,7 @@ class tril:
         return (_matrices("tril", input),), {"diagonal": diagonal}
 
     def kernel(xp, a, /, diagonal):
-        return xp.tril(a, diagonal)
+        return xp.ascontiguousarray(xp.tril(a, diagonal))
 
     def grad_a(g, diagonal):
         return tril(g, diagonal)
@@ -299,7 +299,7 @@ class triu:
         return (_matrices("triu", input),), {"diagonal": diagonal}
 
     def kernel(xp, a, /, diagonal):
-        return xp.triu(a, diagonal)
+        return xp.ascontiguousarray(xp.triu(a, diagonal))
 
     def grad_a(g, diagonal):
         return triu(g, diagonal)

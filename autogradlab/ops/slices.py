@@ -8,6 +8,20 @@ from autogradlab.table import method, operator, public
 from .shape import sizes
 
 
+@operator(public=(), samples=lambda make: [((make(2, 3),), {})])
+class alias:
+    """The whole tensor, as a view: what x[...] returns."""
+
+    def kernel(xp, a, /):
+        return a
+
+    def geometry(shape, stride, offset):
+        return shape, stride, offset
+
+    def grad_a(g):
+        return g
+
+
 def _select_samples(make):
     yield (make(3, 4), 0, 1), {}
     yield (make(2, 3, 4), -1, -2), {}
@@ -262,6 +276,8 @@ class split:
     """The tensor cut along one dimension into views: of one length, or of the lengths listed."""
 
     def arguments(input, split_size_or_sections, dim=0):
+        if not input.shape:
+            raise RuntimeError("split expects at least a 1-dimensional tensor: this one has no dimensions.")
         dim = shapes.wrap_dim(dim, input.dim())
         return (input,), {"lengths": tuple(_split_sizes(input.shape[dim], split_size_or_sections)), "dim": dim}
 
@@ -284,6 +300,8 @@ class split:
 
 def chunk(input, chunks: int, dim: int = 0):
     """The tensor cut along one dimension into at most `chunks` views of equal length (the last may be shorter)."""
+    if not input.shape:
+        raise RuntimeError("chunk expects at least a 1-dimensional tensor: this one has no dimensions.")
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}.")
     size = input.shape[shapes.wrap_dim(dim, input.dim())]
@@ -302,7 +320,7 @@ class unbind:
 
     def geometry(shape, stride, offset, dim):
         if not shape:
-            raise RuntimeError("unbind: dimension specified as 0 but tensor has no dimensions.")
+            raise IndexError("unbind: dimension specified as 0 but tensor has no dimensions.")
         return [shapes.select(shape, stride, offset, dim, i) for i in range(shape[dim])]
 
     def grad_a(gs, a_shape, dim):
