@@ -4,7 +4,11 @@ First the `dot` program, else pygraphviz (whose wheels bring Graphviz along), el
 is.
 """
 
+import contextlib
+import os
 import shutil
+import sys
+import warnings
 from pathlib import Path
 
 from .picture import FILLS, FONT, INK, LINE, Picture, message_svg
@@ -79,20 +83,33 @@ def renderer() -> str | None:
     return "pygraphviz"
 
 
+@contextlib.contextmanager
+def _quiet():
+    """Nothing on stderr, not even from C: Graphviz complains there about fonts the machine does not have."""
+    sys.stderr.flush()
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
 def draw(source: str, format: str) -> bytes:
     """The picture of a DOT text as the bytes of a file; RuntimeError where nobody can draw."""
     who = renderer()
     if who == "dot":
         import graphviz
 
-        return graphviz.Source(source).pipe(format=format)
+        return graphviz.Source(source).pipe(format=format, quiet=True)
     if who == "pygraphviz":
-        import warnings
-
         import pygraphviz
 
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about fonts the machine does not have
+        with _quiet():
             return pygraphviz.AGraph(string=source).draw(format=format, prog="dot")
     raise RuntimeError(f"no Graphviz on this machine. {HOW_TO}")
 
