@@ -234,7 +234,7 @@ def remove(folder: Path) -> None:
         function(name)
 
     try:
-        shutil.rmtree(folder, onerror=make_writable)
+        shutil.rmtree(folder, **{"onexc" if sys.version_info >= (3, 12) else "onerror": make_writable})
     except OSError as error:
         fix = f"Close what uses it (a running JupyterLab?), delete that folder, {AGAIN}"
         raise Stop(f"cannot remove {folder} ({error.strerror}). {fix}") from None
