@@ -5,7 +5,7 @@ import time
 
 from .notebook_text import Unreadable, read
 from .places import Exercise, Stop, find_exercise, says_why, shown
-from .structure import Finding, grade_id, is_check, is_solution, mend
+from .structure import grade_id, is_check, is_solution, mend
 
 SECONDS = 8  # for the whole notebook; a good one takes 2
 
@@ -57,14 +57,14 @@ def run(notebook, exercise: Exercise, seconds: float) -> None:
     runner.run()
 
 
-def report(exercise: Exercise, notebook, findings: list[Finding]) -> int:
+def report(exercise: Exercise, notebook, findings: list[str]) -> int:
     """Print the result, task by task; the exit status."""
     from .execute import error_of
 
     if findings:
         print("\nTo mend in the notebook:")
         for finding in findings:
-            print(f"  - {finding.text}")
+            print(f"  - {finding}")
     solutions = {grade_id(cell): cell for cell in notebook.cells if is_solution(cell)}
     checks = [cell for cell in notebook.cells if is_check(cell)]
     passed = 0

@@ -47,6 +47,7 @@ class WithinLimits:
         self.iopub_timeout = self.grace_seconds
         self.raise_on_iopub_timeout = True
         self.allow_errors = True
+        self.record_timing = False
 
     async def async_start_new_kernel(self, **kwargs):
         """Start the kernel; what it writes past its notebook (a notice about its sockets) is not for the learner."""
@@ -107,7 +108,7 @@ class WithinLimits:
 
     def _say_stopped(self, cell: NotebookNode, seconds: float) -> None:
         """The outputs of a cell that was interrupted: the beginning of what it printed, and why."""
-        text = f"This cell ran longer than {seconds:.0f} s and was stopped. Is there an endless loop?"
+        text = f"This cell ran longer than {seconds:.0f} s and was stopped: an endless loop?"
         if self._flooded:
             text = f"This cell printed more than {self.most_characters:,} characters and was stopped."
         printed = [output for output in cell.outputs if output.output_type == "stream"][:1]

@@ -1,18 +1,24 @@
 """course.py grade: collect what was handed in, grade it, write feedback and marks."""
 
+from __future__ import annotations
+
 import argparse
 import csv
 import io
 import os
+import textwrap
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import psutil
 
-from . import files
-from .grading import Grading, Result, Settings
+from . import files, pool
 from .places import Exercise, Stop, exercises, find_exercise, says_why, shown
 from .submissions import Submission, collect, grading_folder, handed_in
+
+if TYPE_CHECKING:
+    from .grading import Grading, Result, Settings
 
 
 @says_why
@@ -22,8 +28,11 @@ def main(argv: list[str]) -> int:
     chosen = [find_exercise(name) for name in options.exercise] or exercises()
     if options.source and len(chosen) != 1:
         raise Stop("say which exercise the submissions are for, such as: grade 03 --from FOLDER")
-    settings = Settings(options.db, options.jobs, options.cell_seconds, options.seconds, options.again)
     folder = grading_folder()
+    pool.warm_up()
+    from .grading import Settings  # nbgrader comes with it, which takes seconds
+
+    settings = Settings(options.db, options.jobs, options.cell_seconds, options.seconds, options.again)
     rows, began = [], time.monotonic()
     with _alone(folder):
         for exercise in chosen:
@@ -66,6 +75,8 @@ def _gather(exercise: Exercise, source: str | None, folder: Path) -> list[Submis
 
 def _grade(exercise: Exercise, submissions: list[Submission], settings: Settings) -> list[dict]:
     print(f"Exercise {exercise.number}, {len(submissions)} handed in")
+    from .grading import Grading
+
     width = max(len(submission.student) for submission in submissions)
     grading = Grading(exercise, settings)
     by_student = {submission.student: submission for submission in submissions}
@@ -75,7 +86,8 @@ def _grade(exercise: Exercise, submissions: list[Submission], settings: Settings
         rows.append(row)
         mark = f"{row['score']:g} / {row['max_score']:g}"
         remarks = [f"NOT GRADED: {result.reason}"] if result.reason else []
-        print(f"  {result.student:<{width}}  {mark:>9}  {'; '.join(remarks + result.notes)}".rstrip(), flush=True)
+        line = f"  {result.student:<{width}}  {mark:>9}  "
+        print((line + textwrap.shorten("; ".join(remarks + result.notes), 140)).rstrip(), flush=True)
     return sorted(rows, key=lambda row: row["student"])
 
 

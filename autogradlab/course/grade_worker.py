@@ -18,8 +18,15 @@ from pathlib import Path
 
 import psutil
 from nbconvert.preprocessors import ClearMetadataPreprocessor
-from nbgrader.api import Gradebook
-from nbgrader.preprocessors import AssignLatePenalties, CheckCellMetadata, IgnorePattern, LimitOutput, SaveAutoGrades
+from nbgrader import utils
+from nbgrader.preprocessors import (
+    AssignLatePenalties,
+    CheckCellMetadata,
+    IgnorePattern,
+    LimitOutput,
+    NbGraderPreprocessor,
+    SaveAutoGrades,
+)
 
 from . import files
 from .nbgrader_api import course_api, last_words
@@ -56,27 +63,39 @@ def work(job: Job) -> None:
     try:
         result = _grade(job)
     except Exception as error:  # whatever it is, it concerns this submission alone
-        result = {"reason": f"{type(error).__name__}: {error}"}
-    files.write_atomically(job.folder / "result.json", json.dumps(result).encode())
+        result = {"reason": f"grading it failed ({type(error).__name__}: {error})"}
     _end_children()
+    files.write_atomically(job.folder / "result.json", json.dumps(result).encode())
     os._exit(0)  # no thread and no exit handler of a library may hold the worker up now
 
 
 def _grade(job: Job) -> dict:
     checks = importlib.import_module(f"autogradlab.learn.checks.{job.chapter}")
     limits = {"cell_seconds": job.cell_seconds, "all_seconds": job.all_seconds, "tasks": checks.TASKS}
-    steps = [type("Referee", (Referee,), limits), IgnorePattern, ClearMetadataPreprocessor, LimitOutput]
-    steps += [SaveAutoGrades, AssignLatePenalties, CheckCellMetadata]
+    marks: dict = {"scores": {}, "comments": {}}
+    steps = [type("Referee", (Referee,), limits), type("Count", (Count,), {"marks": marks}), IgnorePattern]
+    steps += [ClearMetadataPreprocessor, LimitOutput, SaveAutoGrades, AssignLatePenalties, CheckCellMetadata]
     api = course_api(job.folder, Autograde={"autograde_preprocessors": steps})
     result = api.autograde(job.slug, STUDENT)
     if not result["success"]:
         print(result.get("log"), result.get("error"))
-        return {"reason": last_words(result)}
-    with Gradebook(api.coursedir.db_url) as gradebook:
-        notebook = gradebook.find_submission_notebook(job.slug, job.slug, STUDENT)
-        scores = {grade.name: grade.auto_score for grade in notebook.grades}
-        comments = {comment.name: comment.auto_comment for comment in notebook.comments}
-    return {"scores": scores, "comments": comments}
+        return {"reason": f"nbgrader could not grade it ({last_words(result)})"}
+    return marks
+
+
+class Count(NbGraderPreprocessor):
+    """Note each mark as nbgrader determines it, here in memory: a submission can reach the gradebook beside it."""
+
+    marks: dict = {}
+
+    def preprocess_cell(self, cell, resources, index):
+        name = cell.metadata.get("nbgrader", {}).get("grade_id")
+        if utils.is_grade(cell):
+            self.marks["scores"][name] = utils.determine_grade(cell)[0]
+        if utils.is_solution(cell):
+            untouched = cell.metadata.nbgrader.get("checksum") == utils.compute_checksum(cell)
+            self.marks["comments"][name] = "No response." if untouched else None
+        return cell, resources
 
 
 def _redirect(log: Path) -> None:

@@ -45,8 +45,8 @@ class Book:
                 raise
             raise Stop(
                 f"exercise {self.exercise.number} has other tasks now than when this gradebook first saw it, and "
-                "nbgrader does not mix the two. Nothing has changed. Grade with a new gradebook (--db), or with the exercise as "
-                "it was"
+                "nbgrader does not mix the two. Nothing has changed. Grade with a new gradebook (--db), or with the "
+                "exercise as it was"
             ) from reason
 
     def store(self, student: str, when: datetime, scores: dict, comments: dict) -> None:
@@ -57,7 +57,7 @@ class Book:
             book.update_or_create_submission(slug, student, timestamp=when.replace(tzinfo=None))
             notebook = book.find_submission_notebook(slug, slug, student)
             for grade in notebook.grades:
-                grade.auto_score = scores.get(grade.name, 0.0)
+                grade.auto_score = min(scores.get(grade.name, 0.0), grade.max_score)
                 grade.needs_manual_grade = grade.manual_score is not None
             for comment in notebook.comments:
                 comment.auto_comment = comments.get(comment.name)

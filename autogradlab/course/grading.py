@@ -25,13 +25,13 @@ from autogradlab.learn import checks
 
 from . import feedback, files, grading_library
 from .exercises import prepare
-from .grade_worker import STUDENT, Job
+from .grade_worker import STUDENT, Job, work
 from .gradebook import Book
 from .nbgrader_api import course_api
 from .notebook_text import Unreadable, parse, read, to_bytes
 from .places import Exercise, Stop
 from .pool import run_all
-from .structure import grade_id, mend, notes_of
+from .structure import grade_id, is_check, mend, notes_of
 from .submissions import Submission, grading_folder
 
 TEMPLATE = "gradebook.db"
@@ -93,7 +93,7 @@ class Grading:
                     jobs[job.folder] = job, submission, result
                 except Unreadable as reason:
                     yield self._settle(submission, Result(submission.student, reason=str(reason)), None)
-            for job in run_all([job for job, _, _ in jobs.values()], self.settings.jobs):
+            for job in run_all(work, [job for job, _, _ in jobs.values()], self.settings.jobs):
                 _, submission, result = jobs[job.folder]
                 graded = self._outcome(job, result)
                 yield self._settle(submission, result, graded)
@@ -119,7 +119,7 @@ class Grading:
             raise Unreadable(f"it holds none of exercise {self.exercise.number}'s cells: another notebook?")
         mended, findings = mend(submitted, release)
         notes = [submission.problem] if submission.problem else []
-        notes += [finding.text for finding in findings]
+        notes += findings
         if notes:
             text = "**Before grading:**\n\n" + "\n".join(f"- {note}" for note in notes)
             mended.cells.insert(0, nbformat.v4.new_markdown_cell(text, id="before-grading"))
@@ -144,9 +144,17 @@ class Grading:
             result.reason, result.lasting = told["reason"], False
             return None
         result.scores, result.comments = told["scores"], told["comments"]
+        checks_of_it = {grade_id(cell) for cell in read(self.exercise.release).cells if is_check(cell)}
+        if checks_of_it - {name for name, score in result.scores.items() if score is not None}:
+            result.reason, result.lasting = "some of its checks got no mark; it will be tried again next time", False
+            return None
         path = job.folder / "autograded" / STUDENT / self.exercise.slug / self.exercise.filename
-        graded = path.read_bytes()
-        result.notes += notes_of(parse_outputs(graded))
+        try:
+            graded = path.read_bytes()
+            result.notes += notes_of(nbformat.reads(graded.decode("utf-8"), as_version=4))
+        except Exception as error:  # the submission's code could reach this file
+            result.reason, result.lasting = f"its graded notebook cannot be read ({type(error).__name__})", False
+            return None
         return graded
 
     def _settle(self, submission: Submission, result: Result, graded: bytes | None) -> Result:
@@ -161,10 +169,10 @@ class Grading:
             self.book.store(student, when, result.scores, result.comments)
             feedback.generate(self.book, student)
         else:
-            if self.book.marks(student) is None:
-                self.book.store(student, submission.handed_in or datetime.now(), {}, {})
-            else:
+            if (self.folder / "autograded" / student / slug).exists():
                 result.notes.append("the mark is that of an earlier submission")
+            else:
+                self.book.store(student, submission.handed_in or datetime.now(), {}, {})
             feedback.explain(self.book, student, result.reason)
         if submission.path is not None and result.lasting:
             result.submission, result.source = _digest(submission.path.read_bytes()), self.source
@@ -184,11 +192,6 @@ class Grading:
             if same and record.source == self.source and self.book.marks(submission.student) is not None:
                 return record
         return None
-
-
-def parse_outputs(data: bytes) -> nbformat.NotebookNode:
-    """A notebook of our own making, outputs and all."""
-    return nbformat.reads(data.decode("utf-8"), as_version=4)
 
 
 def _check_files() -> list[bytes]:

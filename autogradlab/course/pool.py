@@ -3,26 +3,38 @@
 import contextlib
 import multiprocessing
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from multiprocessing import forkserver
 from multiprocessing.connection import wait
 
 import psutil
 
-from .grade_worker import Job, work
+WORKER = "autogradlab.course.grade_worker"
 
 
-def run_all(jobs: Iterable[Job], at_once: int) -> Iterator[Job]:
-    """Run the jobs; yield each as it ends, however it ended. Leaving the loop early ends those that still run."""
+def context() -> multiprocessing.context.BaseContext:
+    """How processes are started: forked from a server that has imported nbgrader once, where the system can fork."""
     methods = multiprocessing.get_all_start_methods()
-    # A fork server has imported nbgrader once; a process forked from it starts in milliseconds instead of seconds.
-    context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
-    if "forkserver" in methods:
-        context.set_forkserver_preload(["autogradlab.course.grade_worker"])
+    return multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
+
+
+def warm_up() -> None:
+    """Let the fork server import nbgrader while this process does the same."""
+    if context().get_start_method() == "forkserver":
+        context().set_forkserver_preload([WORKER])
+        forkserver.ensure_running()
+
+
+def run_all(work: Callable, jobs: Iterable, at_once: int) -> Iterator:
+    """Run work(job) for each job; yield a job as it ends, however it ended. Leaving early ends those that still run.
+
+    A job has .patience, the seconds after which its process has surely hung.
+    """
     waiting, running = iter(jobs), {}
     try:
         while True:
             while len(running) < at_once and (job := next(waiting, None)) is not None:
-                process = context.Process(target=work, args=(job,))
+                process = context().Process(target=work, args=(job,))
                 process.start()
                 running[process.sentinel] = process, job, time.monotonic() + job.patience + 10
             if not running:

@@ -13,7 +13,7 @@ from nbformat.v4 import new_output
 from nbgrader.preprocessors import Execute
 
 from autogradlab.learn.checks.ask import Answer, read_answers
-from autogradlab.learn.checks.task import Task, not_written
+from autogradlab.learn.checks.task import Task, is_unwritten, not_written
 
 from .execute import WithinLimits, error_output
 from .structure import grade_id, is_check
@@ -60,7 +60,7 @@ class Referee(WithinLimits, Execute):
 
     def _verdict(self, task: Task, given: list, visible: int):
         for case, answer in given:
-            if answer.kind == "error" and answer.value == "NotImplementedError":
+            if is_unwritten(answer):
                 return error_output("NotImplementedError", str(not_written(task.name)))
             if message := task.complaint(case, answer):
                 return error_output("CheckFailed", message)
@@ -80,7 +80,7 @@ class Referee(WithinLimits, Execute):
                 await ensure_async(self.km.interrupt_kernel())
                 if not await self._listens():
                     await self._start_again()
-                raise _NoAnswer("Stopped", f"A call ran longer than {seconds:.0f} s and was stopped. Is it a loop?")
+                raise _NoAnswer("Stopped", f"A call ran longer than {seconds:.0f} s and was stopped: an endless loop?")
         except DeadKernelError:
             await self._start_again()
             raise _NoAnswer("Ended", "The function ended the Python process it ran in.") from None

@@ -8,18 +8,21 @@ cannot change what is graded, and nbgrader always meets a notebook it knows.
 import copy
 import re
 from collections import defaultdict
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 from nbformat import NotebookNode
 
+OURS = ("Stopped", "Ended", "NotRun")  # errors that execute.py puts in a cell
 
-@dataclass(frozen=True)
-class Finding:
-    """Something about the notebook's structure that the learner should know; lost means that a solution is missing."""
-
-    cell: str
-    text: str
-    lost: bool = False
+# What can have happened to cells, and what is done about it.
+MISSING = "cells are missing; each needs a cell that defines it, above its check: {}"
+RESTORED = "check cells were missing and are put back: {}"
+REPEATED_CHECK = "check cells are there more than once; the course's own counts: {}"
+CHANGED = "check cells were changed; the course's own count: {}"
+REPEATED = "cells are there more than once; the last one that holds code counts: {}"
+RETYPED = "cells are no longer code cells; they are taken as code: {}"
+UNMARKED = "cells have lost their nbgrader metadata and are known by their text: {}"
+MOVED = "cells stand in another order than they came in; the exercise's own order counts"
 
 
 def grade_id(cell: NotebookNode) -> str | None:
@@ -38,21 +41,26 @@ def is_check(cell: NotebookNode) -> bool:
     return record.get("grade", False) and not record.get("solution", False)
 
 
-def mend(submitted: NotebookNode, release: NotebookNode) -> tuple[NotebookNode, list[Finding]]:
-    """The exercise with the learner's code in it, and what had to be put right for that."""
+def mend(submitted: NotebookNode, release: NotebookNode) -> tuple[NotebookNode, list[str]]:
+    """The exercise with the learner's code in it, and in words what had to be put right for that."""
     copies, extras = _sort_out(submitted, release)
-    findings = _locked(copies, release) + _moved(submitted, copies, release)
+    findings: dict[str, list[str]] = defaultdict(list)
+    for kind, name in _look_at(copies, release):
+        findings[kind].append(name)
+    if _moved(submitted, copies, release):
+        findings[MOVED] = []
     mended = copy.deepcopy(release)
     mended.cells = list(extras[None])
     for cell in copy.deepcopy(release.cells):
         name = _name(cell)
         if is_solution(cell):
-            findings += _take_solution(cell, copies[name], mended.cells)
+            *earlier, cell.source = _sources(cell, copies[name])
+            mended.cells += earlier
         elif not grade_id(cell) and copies[name]:
             cell.source = copies[name][-1].source  # notes that the learner wrote into the text stay readable
         mended.cells += [cell, *extras[name]]
     _unique_ids(mended)
-    return mended, findings
+    return mended, [kind.format(", ".join(names)) for kind, names in findings.items()]
 
 
 def _name(cell: NotebookNode) -> str:
@@ -101,60 +109,43 @@ def _own(cell: NotebookNode) -> NotebookNode:
     return cell
 
 
-def _take_solution(cell: NotebookNode, found: list[NotebookNode], before: list[NotebookNode]) -> list[Finding]:
-    """Put the learner's code into the solution cell; other copies that hold code stay and run before it."""
-    name = _name(cell)
-    stub = cell.source.strip()
-    if not found:
-        text = f"The cell for {name} is missing. Add a cell that defines {name}, above its check."
-        return [Finding(name, text, lost=True)]
-    written = [one for one in found if one.source.strip() != stub]
-    chosen = written[-1] if written else found[-1]
-    findings = []
-    if len(found) > 1:
-        which = "the last one that holds code" if written else "the last one"
-        findings.append(Finding(name, f"The cell for {name} is there {len(found)} times; {which} counts."))
-    if chosen.cell_type != "code":
-        text = f"The cell for {name} had become a {chosen.cell_type} cell; it was taken as code."
-        findings.append(Finding(name, text))
-    if not isinstance(chosen.metadata.get("nbgrader"), dict):
-        text = f"The cell for {name} had lost its nbgrader metadata; it was recognised by its text."
-        findings.append(Finding(name, text))
-    before += [_own(one) for one in written[:-1]]
-    cell.source = chosen.source
-    return findings
+def _sources(stub: NotebookNode, found: list[NotebookNode]) -> list:
+    """The learner's code for a solution cell, last; before it, as cells, other copies of the cell that hold code."""
+    written = [cell for cell in found if cell.source.strip() != stub.source.strip()]
+    if not written:
+        return [stub.source]
+    return [*map(_own, written[:-1]), written[-1].source]
 
 
-def _locked(copies: dict, release: NotebookNode) -> list[Finding]:
-    """Check cells, and others that are not the learner's to change: the course's own text counts."""
-    missing, repeated, changed = [], [], []
-    for cell in release.cells:
-        name = _name(cell)
-        if not grade_id(cell) or is_solution(cell):
+def _look_at(copies: dict, release: NotebookNode) -> Iterator[tuple[str, str]]:
+    """What has happened to each of the course's code cells."""
+    for original in release.cells:
+        name, found = _name(original), copies[_name(original)]
+        if not grade_id(original):
             continue
-        found = copies[name]
-        if not found:
-            missing.append(name)
+        if is_solution(original):
+            if not found:
+                yield MISSING, name
+            if len(found) > 1:
+                yield REPEATED, name
+            if any(cell.cell_type != "code" for cell in found):
+                yield RETYPED, name
+            if found and not any(grade_id(cell) for cell in found):
+                yield UNMARKED, name
+        elif not found:
+            yield RESTORED, name
         elif len(found) > 1:
-            repeated.append(name)
-        elif found[0].source.strip() != cell.source.strip() or found[0].cell_type != cell.cell_type:
-            changed.append(name)
-    kinds = (
-        (missing, "missing; put back"),
-        (repeated, "there more than once; the course's own counts"),
-        (changed, "changed; the course's own counts"),
-    )
-    return [Finding(names[0], f"Check cells {text}: {', '.join(names)}.") for names, text in kinds if names]
+            yield REPEATED_CHECK, name
+        elif found[0].source.strip() != original.source.strip() or found[0].cell_type != original.cell_type:
+            yield CHANGED, name
 
 
-def _moved(submitted: NotebookNode, copies: dict, release: NotebookNode) -> list[Finding]:
+def _moved(submitted: NotebookNode, copies: dict, release: NotebookNode) -> bool:
     """Whether the course's code cells stand in another order than they came in."""
-    order = [_name(cell) for cell in release.cells if grade_id(cell)]
     position = {id(cell): n for n, cell in enumerate(submitted.cells)}
-    there = [name for name in order if copies[name]]
-    if sorted(there, key=lambda name: position[id(copies[name][-1])]) == there:
-        return []
-    return [Finding("", "Cells of the exercise stand in another order than they came in; its own order counts.")]
+    places = [[position[id(cell)] for cell in copies[_name(own)]] for own in release.cells if grade_id(own)]
+    places = [place for place in places if place]
+    return any(min(later) < min(earlier) for earlier, later in zip(places, places[1:], strict=False))
 
 
 def _unique_ids(notebook: NotebookNode) -> None:
@@ -176,12 +167,9 @@ def notes_of(graded: NotebookNode) -> list[str]:
         name = (grade_id(cell) or "a cell of the student's own").removeprefix("check_")
         if error.ename == "NotImplementedError":
             unwritten.append(name)
-        elif error.ename in ("Stopped", "Ended", "NotRun") or is_solution(cell):
+        elif error.ename in OURS or is_solution(cell):
             notes.append(f"{name}: {error.evalue if error.ename in OURS else f'{error.ename}: {error.evalue}'}")
         else:
             borrowed = [line.split(maxsplit=1)[1] for line in error.traceback if line.startswith("  called  ")]
             notes += [f"{name}: calls {module}, which does the work" for module in borrowed]
     return notes + ([f"not written: {', '.join(unwritten)}"] if unwritten else [])
-
-
-OURS = ("Stopped", "Ended", "NotRun")  # errors that execute.py puts in a cell

@@ -34,7 +34,7 @@ def main(argv: list[str]) -> int:
         print("It counts. If you have changed the notebook since, save it and run this again.")
     print("If your instructor does not collect from this folder, send them that file.")
     for finding in findings:
-        print(f"  - {finding.text}")
+        print(f"  - {finding}")
     missing = _unwritten(notebook, exercise)
     if missing:
         print(f"Not written yet: {', '.join(missing)}. You can hand in again at any time.")

@@ -219,7 +219,7 @@ WRONG = (
     ("storage_index", as_if_contiguous, "This is the cell in a contiguous tensor"),
     ("is_contiguous", all_strides_compared, "The stride of a dimension of size 1 counts here"),
     ("is_contiguous", forgets_empty, "A tensor without elements is contiguous"),
-    ("is_contiguous", only_falling, "Falling strides are not enough"),
+    ("is_contiguous", only_falling, "Falling strides that end in 1 are not enough"),
     ("is_contiguous", returns_nothing, "The function ends without a `return`"),
     ("permute", strides_of_a_copy, "A permutation copies nothing"),
     ("permute", strides_left, "the strides were not"),

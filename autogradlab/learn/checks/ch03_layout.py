@@ -144,11 +144,7 @@ is_contiguous = Check(
             ),
             Mistake(
                 lambda shape, stride: list(stride) == sorted(stride, reverse=True),
-                "Falling strides are not enough: each must be exactly size times stride of the dimension after it.",
-            ),
-            Mistake(
-                lambda shape, stride: not stride or stride[-1] == 1,
-                "Only the last stride is looked at: the others must fit without a gap as well.",
+                "Falling strides that end in 1 are not enough: each must be size times stride of the dimension after it.",
             ),
         ),
         hint="Go from the last dimension to the first and compare each stride with the number of elements after it.",
