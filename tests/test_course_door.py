@@ -262,6 +262,19 @@ def test_an_unfinished_environment_of_ours_is_made_anew(small_course, capsys):
     assert "was not finished: making it anew" in capsys.readouterr().out
 
 
+def test_a_removal_that_was_killed_is_finished(small_course, monkeypatch):
+    setting = setting_of(small_course)
+    setting.VENV.mkdir()
+    setting.OURS.touch()
+    doomed = small_course / ".venv.removing"
+    with monkeypatch.context() as killed:
+        killed.setattr(setting.shutil, "rmtree", lambda *_, **__: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            setting.needs_creating()
+    assert doomed.exists() and not setting.VENV.exists()
+    assert setting.needs_creating() and not doomed.exists()
+
+
 def test_an_environment_whose_python_is_gone_is_made_anew(small_course, capsys):
     setting = setting_of(small_course)
     setting.BIN.mkdir(parents=True)

@@ -26,6 +26,7 @@ PYTHON = BIN / ("python.exe" if WINDOWS else "python")
 LOCK = ROOT / "requirements.lock"
 OURS, STAMP, LOG = VENV / "course-made-this", VENV / "course-set-up", VENV / "set-up.log"
 MEGABYTES = 1500  # what a new environment takes while it is being made
+ON_ERROR = "onexc" if sys.version_info >= (3, 12) else "onerror"  # of shutil.rmtree
 AGAIN = "then run the same command again."
 
 # What a user sets to reach a package index stays; anything else could send packages to another place.
@@ -209,6 +210,8 @@ def make_environment(guard) -> None:
 def needs_creating() -> bool:
     """Look at what is at .venv. True: nothing is there (any more). False: an environment to install into."""
     if not os.path.lexists(VENV) or (VENV.is_dir() and not any(VENV.iterdir())):
+        if not os.path.lexists(VENV):
+            remove(VENV)  # what a killed removal left
         return True
     finished, version = stamp(), venv_version()
     home = finished[0] if finished else None
@@ -229,12 +232,19 @@ def needs_creating() -> bool:
 
 
 def remove(folder: Path) -> None:
+    """Rename, then delete: a run killed halfway leaves a name that the next run deletes without asking."""
+
     def make_writable(function, name, _):
         os.chmod(name, stat.S_IRWXU)
         function(name)
 
+    doomed = folder.with_name(folder.name + ".removing")
     try:
-        shutil.rmtree(folder, **{"onexc" if sys.version_info >= (3, 12) else "onerror": make_writable})
+        if os.path.lexists(doomed):
+            shutil.rmtree(doomed, **{ON_ERROR: make_writable})
+        if os.path.lexists(folder):
+            folder.rename(doomed)
+            shutil.rmtree(doomed, **{ON_ERROR: make_writable})
     except OSError as error:
         fix = f"Close what uses it (a running JupyterLab?), delete that folder, {AGAIN}"
         raise Stop(f"cannot remove {folder} ({error.strerror}). {fix}") from None
