@@ -35,7 +35,7 @@ def lint(path: Path) -> list[str]:
         notebook = read(path)
     except Unreadable as error:
         return [str(error)]
-    checks = (executed, errors, code_budget, metadata, pictures, ignored, prose_budget, activity)
+    checks = (executed, errors, code_budget, metadata, pictures, ignored, prose_budget, activity, answers_folded)
     return [f"{path.name}: {problem}" for check in checks for problem in check(notebook, path)]
 
 
@@ -227,6 +227,17 @@ def _asks(cell: NotebookNode, names: set[str]) -> bool:
         if first in names and rest.split(".")[0] not in SHOWS_ONLY:
             return True
     return False
+
+
+def answers_folded(notebook: NotebookNode, path: Path) -> Iterator[str]:
+    """A predict or quiz cell holds its answers, so its source is stored folded away."""
+    names = set()
+    for number, cell in code_cells(notebook):
+        names |= _asking_names(cell)
+        starts = re.match(r"\s*(\w+)[.(]", cell.source)
+        shown = not cell.metadata.get("jupyter", {}).get("source_hidden", False)
+        if starts and starts[1] in names & {"predict", "quiz"} and shown:
+            yield f'cell {number} shows its answers. Give it the metadata {{"jupyter": {{"source_hidden": true}}}}.'
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -5,6 +5,9 @@
     predict.tuple("What is b.stride()?", answer=(1, 4), why="...", replies={(4, 1): "Those are a's."})
     predict.text("What is the node called?", answer="MulBackward0", why="...")
 
+The call holds the answer, so the notebooks store such cells with their source folded away ({"jupyter":
+{"source_hidden": true}} in the cell's metadata; a lint holds them to it).
+
 Without a kernel (a static page, a notebook just opened) the question stands there with its answer folded away.  Nothing
 is sent anywhere.
 """
@@ -22,7 +25,7 @@ def choice(question: str, options: list[str], *, answer: str, why: str, replies:
     if answer not in options:
         raise ValueError(f"predict.choice: the answer {answer!r} is not among the options {options}.")
     asked = Question(question, answer, why, replies or {})
-    return _ask(asked, radio(options, question), "choose one")
+    return _ask(asked, radio(options, question), "one of " + ", ".join(options), below=True)
 
 
 def number(question: str, *, answer: float, why: str, replies: dict | None = None, unit: str = "") -> Panel:
@@ -43,8 +46,8 @@ def text(question: str, *, answer: str, why: str, replies: dict | None = None) -
     return _ask(Question(question, answer, why, replies or {}), field("a word or two", question), "a word or two")
 
 
-def _ask(asked: Question, entry, kind: str) -> Panel:
-    """The question with its entry, a button, and a place for the reply."""
+def _ask(asked: Question, entry, kind: str, below: bool = False) -> Panel:
+    """The question with its entry, a button beside or below it, and a place for the reply."""
     press, said = button("Check my prediction"), note()
 
     def answer(_=None):
@@ -64,4 +67,5 @@ def _ask(asked: Question, entry, kind: str) -> Panel:
         f"<p><b>Predict.</b> {escape(asked.text)} <i>({escape(kind)}; run this cell to answer here)</i></p>"
         f"<details><summary>Answer</summary>{escape(asked.answer_text())}. {escape(asked.why)}</details>"
     )
-    return Panel([title, row([entry, press]), said], text=f"Predict. {asked.text}", static=folded)
+    middle = [entry, row([press])] if below else [row([entry, press])]
+    return Panel([title, *middle, said], text=f"Predict. {asked.text}", static=folded)

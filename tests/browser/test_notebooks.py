@@ -138,6 +138,9 @@ def keep_pictures(page: Page, name: str, folder: Path) -> None:
     height = min(height + 200, TALLEST)
     page.set_viewport_size({"width": WIDTH, "height": height})
     page.wait_for_timeout(500)
+    outer = page.locator(".jp-NotebookPanel .jp-WindowedPanel-outer").first
+    outer.evaluate("panel => panel.scrollTop = 0")  # Run All leaves the last cell in view
+    page.wait_for_timeout(500)
     for place, top in enumerate(range(0, height, SLICE), 1):
         clip = {"x": 0, "y": top, "width": WIDTH, "height": min(SLICE, height - top)}
         page.screenshot(path=folder / f"{name}-{place:02}.png", clip=clip)

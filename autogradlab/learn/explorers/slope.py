@@ -8,7 +8,7 @@ import ipywidgets as widgets
 
 import autogradlab as torch
 from autogradlab.learn.panel import Panel, note
-from autogradlab.viz.picture import FILLS, FONT, LINE
+from autogradlab.viz.picture import FILLS, LINE
 
 WIDTH, HEIGHT, PAD = 460, 260, 14
 
@@ -33,8 +33,8 @@ class Slope:
     def text(self, x: float) -> str:
         """What the picture shows, in words."""
         return (
-            f"x = {x:.2f}   {self.name} = {self.value(x):.4f}   "
-            f"x.grad after backward = {self.by_backward(x):.4f}   by central differences = {self.by_differences(x):.4f}"
+            f"x = {x:.2f}, {self.name} = {self.value(x):.4f}: slope by backward {self.by_backward(x):.4f}, "
+            f"measured {self.by_differences(x):.4f}"
         )
 
     def svg(self, x: float) -> str:
@@ -53,13 +53,14 @@ class Slope:
         (x1, y1), (x2, y2) = at(x - reach, y - slope * reach), at(x + reach, y + slope * reach)
         cx, cy = at(x, y)
         return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" font-family="{FONT}" role="img" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" role="img" '
             f'aria-label="{self.text(x)}">'
             f'<rect width="{WIDTH}" height="{HEIGHT}" fill="none" stroke="{LINE}"/>'
             f'<polyline points="{curve}" fill="none" stroke="{LINE}" stroke-width="2"/>'
             f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="#d55e00" stroke-width="3" '
             f'stroke-dasharray="7 4"/>'
-            f'<circle cx="{cx:.1f}" cy="{cy:.1f}" r="6" fill="{FILLS["output"]}" stroke="#d55e00" stroke-width="2"/></svg>'
+            f'<circle cx="{cx:.1f}" cy="{cy:.1f}" r="6" fill="{FILLS["output"]}" stroke="#d55e00" stroke-width="2"/>'
+            "</svg>"
         )
 
 
