@@ -84,7 +84,7 @@ def passes(check: Check, function) -> str:
 
 
 @pytest.mark.parametrize("name", CHECKS)
-def test_the_solution_and_the_engine_s_way_pass(name):
+def test_the_solution_passes(name):
     said = passes(CHECKS[name], solutions(EXERCISES[0])[name])
     count = len(CHECKS[name].task.visible)
     assert said.startswith(f"{count} of {count} visible checks pass. Hidden checks (")
@@ -124,6 +124,17 @@ def test_the_visible_cases_agree_with_the_enumeration(name):
             assert isinstance(right, Raises) and right.error == case.expected.error
         else:
             assert task.same(case.args, case.expected, right)
+
+
+def test_what_to_read_is_there():
+    chapter = next((places.course_root() / "notebooks").glob("*/03_*.ipynb"))
+    headings = {
+        line.lstrip("#").split("  (D1")[0].strip()
+        for cell in read(chapter).cells
+        for line in cell.source.splitlines()
+        if cell.cell_type == "markdown" and line.startswith("#")
+    }
+    assert {check.task.read.split('"')[1] for check in CHECKS.values()} <= headings
 
 
 @pytest.mark.parametrize("name", CHECKS)

@@ -186,7 +186,7 @@ def test_a_killed_grading_goes_on_where_it_stopped(tmp_path):
 def test_a_file_size_limit_is_told_and_nothing_is_lost(tmp_path):
     course = make_course(tmp_path)
     put(course / "class", "ann", Handed(one(good()), FULL))
-    for kilobytes in (0, 8, 100):
+    for kilobytes in (8, 100, 150):
         run = grade(course, "--from", "class", limit=kilobytes)
         assert run.returncode == 1, (kilobytes, run.stdout)
         assert run.stderr.startswith("grade: ") or "NOT GRADED" in run.stdout, (kilobytes, run.stderr)
@@ -216,8 +216,8 @@ def test_two_gradings_at_a_time_are_refused(tmp_path, monkeypatch, capsys):
         (("--from", "nowhere"), "there is no folder nowhere"),
         (("--jobs", "0", "03"), "are numbers above 0"),
         (("03", "--from", "class", "--db", "nonsense"), "'nonsense' is no database URL"),
-        (("03", "--from", "class", "--db", "sqlite:////no/such/folder/x.db"), "cannot be opened: unable to open"),
-        (("03", "--from", "class", "--db", "postgresql+nodriver://me:secret@host/x"), "me:***@host/x cannot be opened"),
+        (("03", "--from", "class", "--db", "sqlite:////no/such/folder/x.db"), "cannot be used: unable to open"),
+        (("03", "--from", "class", "--db", "postgresql+nodriver://me:secret@host/x"), "me:***@host/x cannot be used"),
     ],
 )
 def test_bad_input_is_told_in_one_line(tmp_path, monkeypatch, capsys, options, words):

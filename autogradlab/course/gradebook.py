@@ -1,10 +1,13 @@
 """nbgrader's gradebook: the exercise and the marks in it."""
 
+import contextlib
+import sys
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
 import sqlalchemy
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import Gradebook, InvalidEntry, MissingEntry
 
 from .exercises import prepare
 from .nbgrader_api import course_api
@@ -18,12 +21,16 @@ class Book:
         self.exercise, self.folder = exercise, folder
         self.db_url = db_url or f"sqlite:///{folder / 'gradebook.db'}"
         self.api = course_api(folder, self.db_url)
-        self._open().close()
+        with self._open():
+            pass
 
-    def _open(self) -> Gradebook:
+    @contextlib.contextmanager
+    def _open(self) -> Iterator[Gradebook]:
+        """The gradebook, for a while; what goes wrong with its database is told in a sentence."""
         try:
-            return Gradebook(self.db_url)
-        except (sqlalchemy.exc.SQLAlchemyError, ModuleNotFoundError) as error:
+            with Gradebook(self.db_url) as book:
+                yield book
+        except (sqlalchemy.exc.SQLAlchemyError, InvalidEntry, ModuleNotFoundError) as error:
             raise Stop(self._unreachable(error)) from error
 
     def _unreachable(self, error: Exception) -> str:
@@ -32,9 +39,11 @@ class Book:
         except sqlalchemy.exc.ArgumentError:
             return f"{self.db_url!r} is no database URL. One looks like postgresql+psycopg://user:password@host/name"
         if isinstance(error, ModuleNotFoundError):
-            return f"the gradebook at {where} needs the package {error.name}: install it into the course's environment"
+            package = "psycopg[binary]" if error.name == "psycopg" else error.name
+            return f"the gradebook at {where} needs a package: run {sys.executable} -m pip install '{package}'"
         reason = str(getattr(error, "orig", None) or error).strip().splitlines()
-        return f"the gradebook at {where} cannot be opened: {reason[0] if reason else type(error).__name__}"
+        cause = reason[0] if reason else type(error).__name__
+        return f"the gradebook at {where} cannot be used: {cause}. Mend that and run the same command again"
 
     def enter_exercise(self) -> None:
         """Make sure the gradebook knows the exercise as it is now; a change of its tasks under existing marks stops."""

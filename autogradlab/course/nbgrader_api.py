@@ -27,13 +27,15 @@ def course_api(root: Path, db_url: str | None = None, **settings) -> NbGraderAPI
     """nbgrader's API for a course that lies in root; its gradebook is SQLite there unless db_url says otherwise."""
     config = Config(settings)
     config.ClearSolutions.code_stub = {"python": STUB}
+    config.CourseDirectory.course_id = "default_course"  # nbgrader takes this one for granted in places
     config.CourseDirectory.root = str(root.resolve())
     # An answer key beside a notebook would be handed out with it.
     config.CourseDirectory.ignore = ["*.py", "*.pyc", "__pycache__", ".*", "*.md", "*.txt", "feedback"]
     if db_url:
         config.CourseDirectory.db_url = db_url
     warnings.filterwarnings("ignore", module=r"nbgrader\.")  # SQLAlchemy's remarks on nbgrader's own code
-    logging.getLogger("traitlets").setLevel(logging.ERROR)
+    for name in ("traitlets", "tornado.application"):  # errors come back in results, and are told once
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     return NbGraderAPI(CourseDirectory(config=config), config=config)
 
 

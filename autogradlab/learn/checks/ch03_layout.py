@@ -6,7 +6,7 @@ from . import ch03_fresh, enumerated
 from .task import Case, Check, Mistake, Raises, Task
 
 Ints = tuple[int, ...]
-STRIDES = 'chapter 03, section "D1 3.5"'
+STRIDES = 'chapter 03, "One strip of memory"'
 
 
 def running_products(sizes: list[int]) -> list[int]:
@@ -144,7 +144,7 @@ is_contiguous = Check(
             ),
             Mistake(
                 lambda shape, stride: list(stride) == sorted(stride, reverse=True),
-                "Falling strides that end in 1 are not enough: each must be size times stride of the dimension after it.",
+                "Falling strides that end in 1 are not enough: each must be size times stride of the dimension behind.",
             ),
         ),
         hint="Go from the last dimension to the first and compare each stride with the number of elements after it.",

@@ -6,10 +6,11 @@ from . import ch03_fresh, enumerated
 from .task import Case, Check, Mistake, Raises, Task, identical
 
 Ints = tuple[int, ...]
-VIEW = 'chapter 03, section "D1 3.1"'
-PERMUTE = 'chapter 03, section "D1 3.2"'
-HEADS = 'chapter 03, section "D1 3.3"'
-EXPAND = 'chapter 03, section "D1 3.4"'
+SHAPES = 'chapter 03, "The same numbers under another shape"'
+VIEW = 'chapter 03, "What view really asks for"'
+PERMUTE = 'chapter 03, "Turning dimensions"'
+HEADS = 'chapter 03, "The heads of attention"'
+EXPAND = 'chapter 03, "Dimensions of size one"'
 
 
 def same_strides(shape: Ints, a: Ints, b: Ints) -> bool:
@@ -171,7 +172,7 @@ infer_shape = Check(
             Mistake(lambda new_shape, numel: tuple(new_shape), "The -1 is still there: work its size out."),
         ),
         hint="Multiply the other sizes; the -1 is numel divided by that, if it divides without remainder.",
-        read=VIEW,
+        read=SHAPES,
     )
 )
 
