@@ -1,5 +1,7 @@
 """Every operator of the table, by its own samples: values, derivatives, layouts, dtypes, devices, in-place forms."""
 
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -231,3 +233,12 @@ def test_no_operator_warns_on_values_that_have_a_result():
         assert (1 / x).tolist()[0] == float("inf")
         assert x.log().isnan().tolist() == [False, True, False]
         assert torch.zeros(0).mean().isnan()
+
+
+def test_a_sum_that_overflows_is_inf_and_says_nothing():
+    program = (
+        "import warnings; warnings.simplefilter('error'); import autogradlab as torch;"
+        "x = torch.full((4,), 1e38); print(x.sum().item(), (x - x.sum()).sum().item(), x.mean().item())"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.stdout.split(), done.stderr) == (["inf", "-inf", "inf"], "")
