@@ -47,6 +47,11 @@ def tags(cell: NotebookNode) -> list[str]:
     return list(cell.metadata.get("tags", []))
 
 
+def folded(cell: NotebookNode) -> bool:
+    """Whether its source is folded away: a reader sees only what it shows."""
+    return cell.metadata.get("jupyter", {}).get("source_hidden", False)
+
+
 def syntax_tree(cell: NotebookNode) -> ast.Module:
     """A code cell's syntax; an empty one where it is not plain Python (a magic, a deliberate syntax error)."""
     lines = ["" if line.lstrip().startswith(("%", "!", "?")) else line for line in cell.source.splitlines()]
@@ -83,7 +88,7 @@ def errors(notebook: NotebookNode, path: Path) -> Iterator[str]:
 def code_budget(notebook: NotebookNode, path: Path) -> Iterator[str]:
     for number, cell in code_cells(notebook):
         lines = len(cell.source.splitlines())
-        if lines > CODE_LINES:
+        if lines > CODE_LINES and not folded(cell):
             yield f"cell {number} has {lines} lines of code; at most {CODE_LINES}."
 
 
@@ -235,8 +240,7 @@ def answers_folded(notebook: NotebookNode, path: Path) -> Iterator[str]:
     for number, cell in code_cells(notebook):
         names |= _asking_names(cell)
         starts = re.match(r"\s*(\w+)[.(]", cell.source)
-        shown = not cell.metadata.get("jupyter", {}).get("source_hidden", False)
-        if starts and starts[1] in names & {"predict", "quiz"} and shown:
+        if starts and starts[1] in names & {"predict", "quiz"} and not folded(cell):
             yield f'cell {number} shows its answers. Give it the metadata {{"jupyter": {{"source_hidden": true}}}}.'
 
 

@@ -55,4 +55,4 @@ def _behind(obj):
     op = late.operators.get(getattr(obj, "__name__", ""))
     if op is not None and getattr(obj, "__module__", "") == "autogradlab.table":
         return op.block
-    return obj
+    return inspect.unwrap(obj)
