@@ -66,6 +66,8 @@ def test_readme_lists_the_chapters(path):
 
 def run(source: str, count: int, *outputs, tags=()):
     metadata = {"tags": list(tags)} if tags else {}
+    if source.startswith("predict."):
+        metadata["jupyter"] = {"source_hidden": True}
     return new_code_cell(source, execution_count=count, outputs=list(outputs), metadata=metadata)
 
 
@@ -144,6 +146,7 @@ def without_a_section(notebook):
 
 ERROR = new_output("error", ename="ValueError", evalue="no", traceback=[])
 CHANGES = {
+    "shows its answers": lambda notebook: first(notebook, "code", "predict.number").metadata.pop("jupyter"),
     "was never executed. Run: python3 course.py notebooks": set_cell("assert 1 < 2", execution_count=None),
     "was executed as number 40, not 12": set_cell("assert 1 < 2", execution_count=40),
     "is empty. Remove it": lambda notebook: notebook.cells.append(new_code_cell("  ")),
