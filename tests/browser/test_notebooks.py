@@ -29,6 +29,9 @@ RUN_ALL = 120_000  # milliseconds
 COURSE = notebooks.find()
 MODEL = "() => window.jupyterapp.shell.currentWidget.content.model.toJSON()"  # the notebook as it is now
 
+# Whether code cell number `place` has run. (Not read off the page: a cell whose source is folded has no prompt there.)
+RAN = f"place => ({MODEL})().cells.filter(cell => cell.cell_type === 'code')[place].execution_count !== null"
+
 
 def free_port() -> int:
     with socket.socket() as probe:
@@ -121,14 +124,12 @@ def run_all(page: Page) -> None:
     """Empty every output, then run all; a Run All given before the kernel is connected is silently lost."""
     menu(page, "Edit", "editmenu:clear-all")
     assert all(cell["execution_count"] is None and not cell["outputs"] for cell in code_cells(page))
-    first = page.locator(".jp-CodeCell").first.locator(".jp-InputPrompt", has_text="[1]:")
     for _ in range(5):
         menu(page, "Run", "runmenu:run-all")
         with contextlib.suppress(TimeoutError):
-            first.wait_for(timeout=8000)
+            page.wait_for_function(RAN, arg=0, timeout=8000)
             break
-    number = len(code_cells(page))
-    page.locator(".jp-InputPrompt", has_text=f"[{number}]:").wait_for(timeout=RUN_ALL)
+    page.wait_for_function(RAN, arg=len(code_cells(page)) - 1, timeout=RUN_ALL)
     wait_until_idle(page)
 
 
