@@ -14,7 +14,17 @@ BOOL, INT, FLOAT = 0, 1, 2  # the categories, in the order in which one wins ove
 class dtype:
     """What one element is.  Made once each, so that `is` compares them."""
 
-    __slots__ = ("_numpy", "category", "is_floating_point", "is_half", "itemsize", "legacy_name", "name", "rank")
+    __slots__ = (
+        "_numpy",
+        "category",
+        "in_numpy",
+        "is_floating_point",
+        "is_half",
+        "itemsize",
+        "legacy_name",
+        "name",
+        "rank",
+    )
     is_complex = False
 
     def __init__(self, name: str, category: int, itemsize: int, rank: int, legacy_name: str):
@@ -27,7 +37,8 @@ class dtype:
         )
         self.is_floating_point = category == FLOAT
         self.is_half = name in ("float16", "bfloat16")  # computed in float32 and rounded once
-        self._numpy = numpy.dtype(name) if hasattr(numpy, name) else None
+        self.in_numpy = hasattr(numpy, name)
+        self._numpy = numpy.dtype(name) if self.in_numpy else None
 
     @property
     def numpy(self) -> numpy.dtype:

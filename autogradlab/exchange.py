@@ -18,7 +18,7 @@ class Exchange:
         """The one element as a Python number.  Waits for the device.  (D1 6.7)"""
         if self.numel() != 1:
             raise errors.not_one_element(self.shape)
-        return self.host().item() if self._dtype._numpy is not None else self._python(self.host().reshape(()))
+        return self.host().item() if self._dtype.in_numpy else self._python(self.host().reshape(()))
 
     def _python(self, array):
         if self._dtype.is_floating_point:
@@ -40,7 +40,7 @@ class Exchange:
             raise errors.numpy_of_device(self._device)
         if self.requires_grad:
             raise errors.numpy_needs_detach()
-        if self._dtype._numpy is None:
+        if not self._dtype.in_numpy:
             raise TypeError(
                 f"Got unsupported ScalarType {self._dtype.legacy_name}: NumPy has no {self._dtype.name}; use .float()."
             )

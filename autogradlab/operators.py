@@ -23,8 +23,8 @@ class Operator:
     """One operator.  Called with Tensors it dispatches; called with raw arrays, inside formulas, it runs the kernel."""
 
     def __init__(self, block, node=None, *, in_place=False, floats=False, result=None, accepts=None, promote=True,
-                 same_dtype=False, moves=False, pointwise=False, outputs=None, multi_output=False, autocast=None, uniform=False,
-                 symbols=(), names=None, public=("function", "method"), samples=None):  # fmt: skip
+                 same_dtype=False, moves=False, pointwise=False, outputs=None, multi_output=False, autocast=None,
+                 uniform=False, symbols=(), names=None, public=("function", "method"), samples=None):  # fmt: skip
         self.name, self.__doc__, self.block = block.__name__.rstrip("_"), block.__doc__, block
         self.in_place, self.floats, self.result, self.accepts = in_place, floats, result, accepts
         self.promote, self.same_dtype, self.moves, self.pointwise = promote, same_dtype, moves, pointwise

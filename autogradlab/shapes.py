@@ -93,8 +93,18 @@ def like_strides(shape: Ints, stride: Ints) -> Ints:
     """
     if is_dense(shape, stride):
         return stride
+    order = list(reversed(range(len(shape))))  # from the innermost dimension outwards
+    for i in range(1, len(order)):
+        here = i
+        for k in reversed(range(i)):
+            inner, outer = stride[order[k]], stride[order[here]]
+            if inner and outer and inner < outer:
+                break
+            if inner and outer and inner > outer:  # a repeated dimension (stride 0) stays where it is
+                order[k], order[here] = order[here], order[k]
+                here = k
     strides, step = [0] * len(shape), 1
-    for d in sorted(range(len(shape)), key=lambda d: (stride[d], -d)):
+    for d in order:
         strides[d] = step
         step *= max(shape[d], 1)
     return tuple(strides)
