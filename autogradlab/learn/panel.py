@@ -9,15 +9,19 @@ from __future__ import annotations
 import ipywidgets as widgets
 
 WIDE = {"width": "auto", "max_width": "760px"}
+# ipywidgets sets one-line heights; what is said in a panel may be longer.
+STYLE = "<style>.autogradlab-panel .widget-html-content { line-height: 1.45; }</style>"
 
 
 class Panel(widgets.VBox):
     """Widgets in a column.  text: the stable text form; static: HTML for pages without a kernel."""
 
     def __init__(self, children, text: str, static: str):
+        style = widgets.HTML(STYLE, layout=widgets.Layout(display="none"))
         super().__init__(
-            children, layout=widgets.Layout(padding="4px 0 4px 12px", border_left="3px solid #7a7a7a", **WIDE)
+            [*children, style], layout=widgets.Layout(padding="4px 0 4px 12px", border_left="3px solid #7a7a7a", **WIDE)
         )
+        self.add_class("autogradlab-panel")
         self.said, self.static = text, static
 
     def __repr__(self) -> str:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from html import escape
 
 from .panel import Panel, button, field, note, radio, row
-from .questions import Question, Unreadable, parse_number, tuple_parser
+from .questions import Question, Unreadable, number_parser, tuple_parser
 
 
 def choice(question: str, options: list[str], *, answer: str, why: str, replies: dict | None = None) -> Panel:
@@ -31,7 +31,7 @@ def choice(question: str, options: list[str], *, answer: str, why: str, replies:
 def number(question: str, *, answer: float, why: str, replies: dict | None = None, unit: str = "") -> Panel:
     """A number; right to one part in a thousand.  unit: shown behind it."""
     shown = f"{answer:,}" + (f" {unit}" if unit else "")
-    asked = Question(question, answer, why, replies or {}, parse_number, shown)
+    asked = Question(question, answer, why, replies or {}, number_parser(unit), shown)
     return _ask(asked, field("a number", question), f"a number{f' of {unit}' if unit else ''}")
 
 

@@ -59,15 +59,19 @@ def same(a, b) -> bool:
     return a == b
 
 
-def parse_number(typed: str) -> float | int:
-    """A number as people type them: 1,536 or 1536 or 1.5e3 or 2**10 bytes' number alone."""
-    text = str(typed).strip().replace(" ", "").replace("_", "")
-    if re.fullmatch(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?", text):
-        text = text.replace(",", "")
-    try:
-        return int(text) if re.fullmatch(r"[+-]?\d+", text) else float(text)
-    except ValueError:
-        raise Unreadable(f"{typed!r} is not a number: type digits, such as 12 or 0.5.") from None
+def number_parser(unit: str = "") -> Callable[[str], float | int]:
+    """A parser of numbers as people type them: 1,536 or 1 536 or 1.5e3, with the unit behind it or without."""
+
+    def parse(typed) -> float | int:
+        text = str(typed).strip().removesuffix(unit).replace(" ", "").replace("_", "")
+        if re.fullmatch(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?", text):
+            text = text.replace(",", "")
+        try:
+            return int(text) if re.fullmatch(r"[+-]?\d+", text) else float(text)
+        except ValueError:
+            raise Unreadable(f"{typed!r} is not a number: type digits, such as 12 or 0.5.") from None
+
+    return parse
 
 
 def tuple_parser(length: int | None) -> Callable[[str], tuple[int, ...]]:
