@@ -7,7 +7,7 @@ from .notebook_text import Unreadable, read
 from .places import Exercise, Stop, find_exercise, says_why, shown
 from .structure import grade_id, is_check, is_solution, mend
 
-SECONDS = 8  # for the whole notebook; a good one takes 2
+SECONDS = 7  # for all cells; a good notebook takes one
 
 
 @says_why

@@ -37,17 +37,27 @@ class WithinLimits:
 
     def begin(self) -> None:
         """Forget an earlier run."""
-        self._deadline = time.monotonic() + self.all_seconds
+        self._deadline: float | None = None  # counted from the first cell: how fast a kernel starts is nobody's merit
         self._ran: list[NotebookNode] = []
         self._starts = 1
         self._over: str | None = None  # why nothing more is run
-        self.timeout_func = lambda cell: max(min(self.cell_seconds, self._deadline - time.monotonic()), 0.1)
+        self.timeout_func = lambda cell: 30 if cell is None else self._seconds()
         self.error_on_timeout = {"ename": "Stopped", "evalue": "", "traceback": []}
         self.interrupt_on_timeout = True
         self.iopub_timeout = self.grace_seconds
         self.raise_on_iopub_timeout = True
         self.allow_errors = True
         self.record_timing = False
+
+    def _left(self) -> float:
+        """Seconds that remain of the time for all cells; the first one to ask starts the clock."""
+        if self._deadline is None:
+            self._deadline = time.monotonic() + self.all_seconds
+        return self._deadline - time.monotonic()
+
+    def _seconds(self) -> float:
+        """How long the next cell may run."""
+        return max(min(self.cell_seconds, self._left()), 0.1)
 
     async def async_start_new_kernel(self, **kwargs):
         """Start the kernel; what it writes past its notebook (a notice about its sockets) is not for the learner."""
@@ -60,13 +70,13 @@ class WithinLimits:
         if cell.cell_type != "code" or not cell.source.strip():
             return cell
         self._characters, self._flooded, cell.outputs = 0, False, []
-        if self._over is None and time.monotonic() > self._deadline:
+        if self._over is None and self._left() < 0:
             self._over = f"the notebook had run for {self.all_seconds:.0f} s"
         if self._over is not None:
             cell.outputs = [error_output("NotRun", f"Not run: {self._over}.")]
             return cell
         self._timed_out = self._asked_exit = False
-        began = time.monotonic()
+        seconds = self._seconds()
         try:
             await super().async_execute_cell(cell, cell_index, execution_count, store_history)
             alive = not self._asked_exit
@@ -75,7 +85,7 @@ class WithinLimits:
         except CellTimeoutError:  # it did not even come to its end when it was interrupted
             self._timed_out, alive = not self._flooded, await self._listens()
         if self._timed_out or self._flooded:
-            self._say_stopped(cell, time.monotonic() - began)
+            self._say_stopped(cell, seconds)
         elif self._asked_exit:
             cell.outputs.append(error_output("Ended", "This cell ended the Python process it ran in."))
         if not alive:
@@ -140,7 +150,7 @@ class WithinLimits:
         """A fresh Python process, brought to where the last one was before the cell that ended it."""
         while self._over is None:
             self._starts += 1
-            if self._starts > STARTS or time.monotonic() > self._deadline:
+            if self._starts > STARTS or self._left() < 0:
                 self._over = "the cells before had ended the Python process or had not stopped in time"
                 return
             await ensure_async(self.km.restart_kernel(now=True))
@@ -152,7 +162,7 @@ class WithinLimits:
         for cell in list(self._ran):
             request = await ensure_async(self.kc.execute(cell.source, silent=True, store_history=False))
             try:
-                if await self._reply_to(request, self.timeout_func(cell)) is not None:
+                if await self._reply_to(request, self._seconds()) is not None:
                     continue
             except DeadKernelError:
                 pass

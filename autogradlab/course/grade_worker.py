@@ -123,8 +123,8 @@ def _confine(job: Job) -> None:
             hard = resource.getrlimit(number)[1]
             limit = most if hard == resource.RLIM_INFINITY else min(most, hard)
             resource.setrlimit(number, (limit, limit))
-    with contextlib.suppress(OSError, AttributeError):
-        # Linux: processes that a submission leaves behind become this one's children (PR_SET_CHILD_SUBREAPER).
+    if sys.platform == "linux":
+        # Processes that a submission leaves behind become this one's children (PR_SET_CHILD_SUBREAPER).
         ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
 
 

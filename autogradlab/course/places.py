@@ -14,7 +14,9 @@ class Stop(Exception):
 
 
 def says_why(command: Callable[[list[str]], int]) -> Callable[[list[str]], int]:
-    """Make a command's Stop a line on stderr and exit status 1."""
+    """Make a command's Stop a line on stderr and exit status 1; an interrupt is no accident either."""
+
+    name = command.__module__.rpartition(".")[2]
 
     @functools.wraps(command)
     def main(argv: list[str]) -> int:
@@ -22,8 +24,11 @@ def says_why(command: Callable[[list[str]], int]) -> Callable[[list[str]], int]:
             return command(argv)
         except Stop as reason:
             sys.stdout.flush()
-            print(f"{Path(command.__module__.replace('.', '/')).name}: {reason}", file=sys.stderr)
+            print(f"{name}: {reason}", file=sys.stderr)
             return 1
+        except KeyboardInterrupt:
+            print(f"\n{name}: stopped. Nothing is lost; the same command goes on from here.", file=sys.stderr)
+            return 130
 
     return main
 

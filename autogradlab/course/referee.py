@@ -72,7 +72,7 @@ class Referee(WithinLimits, Execute):
 
     async def _ask(self, expression: str) -> list[Answer]:
         """What the kernel answers; _NoAnswer says why it does not."""
-        seconds = self.timeout_func(None)
+        seconds = self._seconds()
         try:
             request = self.kc.execute("", silent=True, store_history=False, user_expressions={"answers": expression})
             reply = await self._reply_to(await ensure_async(request), seconds)

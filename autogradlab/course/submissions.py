@@ -107,28 +107,32 @@ def handed_in(exercise: Exercise, root: Path) -> list[Submission]:
 
 def collect(source: Path, exercise: Exercise, root: Path) -> list[Submission]:
     """Keep what lies in a folder with one notebook, or one folder, for each student."""
-    collected = []
+    collected: dict[str, Submission] = {}
     for entry in sorted(source.iterdir()):
-        if entry.name.startswith((".", "__")) or (entry.is_file() and entry.suffix != ".ipynb"):
+        name = student_id(_student_of(entry, exercise))
+        if not name or entry.name.startswith((".", "__")) or (entry.is_file() and entry.suffix != ".ipynb"):
             continue
-        student = student_id(_student_of(entry, exercise))
+        student = next(one for one in (name, *(f"{name}-{n}" for n in range(2, 10**6))) if one not in collected)
         notebook, problem = _notebook_of(entry, exercise)
-        if not student:
-            continue
-        if notebook is None:
-            collected.append(Submission(student, exercise, None, problem))
-            continue
-        try:
-            if notebook.stat().st_size > LARGEST:
-                size = notebook.stat().st_size / 1e6
-                collected.append(Submission(student, exercise, None, f"the file has {size:.0f} MB; it was not taken"))
-                continue
-            when = datetime.fromtimestamp(notebook.stat().st_mtime, UTC)
-            path, _ = keep(student, exercise, notebook.read_bytes(), when, root)
-            collected.append(Submission(student, exercise, path, problem))
-        except OSError as error:
-            collected.append(Submission(student, exercise, None, f"the file cannot be read: {error.strerror}"))
-    return collected
+        if student != name:
+            problem = f"{entry.name} is the same name as another file's, so it is graded as {student}"
+        collected[student] = _take(student, exercise, notebook, problem, root)
+    return list(collected.values())
+
+
+def _take(student: str, exercise: Exercise, notebook: Path | None, problem: str, root: Path) -> Submission:
+    """Keep one collected file; the submission says why if that cannot be."""
+    if notebook is None:
+        return Submission(student, exercise, None, problem)
+    try:
+        facts = notebook.stat()
+        if facts.st_size > LARGEST:
+            return Submission(student, exercise, None, f"the file has {facts.st_size / 1e6:.0f} MB and was not taken")
+        data = notebook.read_bytes()
+    except OSError as error:
+        return Submission(student, exercise, None, f"the file cannot be read ({error.strerror})")
+    path, _ = keep(student, exercise, data, datetime.fromtimestamp(facts.st_mtime, UTC), root)
+    return Submission(student, exercise, path, problem)
 
 
 def _student_of(entry: Path, exercise: Exercise) -> str:

@@ -28,7 +28,8 @@ def main(argv: list[str]) -> int:
     count = len(earlier(name, exercise, root))
     if new:
         print(f"Handed in exercise {exercise.number} as {name} (--name changes that): {shown(path)}")
-        print(f"That is submission {count}; the newest counts, and all are kept." if count > 1 else "It is kept there.")
+        which = f"It is submission {count}, and counts; the earlier ones are kept." if count > 1 else "It counts."
+        print(f"{which} Nothing you do to your notebook from now on changes that file.")
     else:
         print(f"As {name} you have handed in exactly this before: {shown(path)}")
         print("It counts. If you have changed the notebook since, save it and run this again.")

@@ -114,8 +114,9 @@ def jumbled() -> NotebookNode:
 
 
 def without_marks() -> NotebookNode:
-    """As after a tool that keeps neither metadata nor ids."""
+    """As after a tool that keeps neither metadata nor ids, and knows only its own kernel."""
     notebook = good()
+    notebook.metadata.kernelspec = {"name": "julia-1.9", "display_name": "Julia", "language": "julia"}
     for n, cell in enumerate(notebook.cells):
         cell.metadata, cell.id = nbformat.from_dict({}), f"other-{n}"
     cell_of_first = next(cell for cell in notebook.cells if "def storage_index" in cell.source)
@@ -128,12 +129,6 @@ def checks_replaced() -> NotebookNode:
     for cell in notebook.cells:
         if is_check(cell):
             cell.source, cell.metadata.nbgrader.points = "print('all is well')", 100
-    return notebook
-
-
-def wrong_kernel() -> NotebookNode:
-    notebook = good()
-    notebook.metadata.kernelspec = {"name": "julia-1.9", "display_name": "Julia", "language": "julia"}
     return notebook
 
 
@@ -156,7 +151,6 @@ ask.answers = lambda function, calls, parameters: "[" + ", ".join(
 ask.ask = lambda *args: ask.Answer("value", Everything())
 builtins.isinstance = lambda *args: True
 get_ipython().showtraceback = lambda *args, **kwargs: None
-get_ipython().run_cell = lambda *args, **kwargs: None
 """
 
 ANSWERS = """
@@ -171,6 +165,8 @@ import glob, os
 for path in glob.glob("../../../*.db"):
     open(path, "w").write("nothing")
 """
+
+CONSTANT = "def permute(*args):\n    return (4, 3), (1, 4)"
 
 KILL = "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)"
 
@@ -232,9 +228,8 @@ def solved() -> dict[str, Handed]:
     return {
         "good": Handed(one(good()), FULL),
         "second_way": Handed({f"/03_shapes_and_strides/{name}": one(second_way())[".ipynb"], "/n.txt": b"hello"}, FULL),
-        "renamed": Handed({"/my homework.ipynb": one(wrong_kernel())[".ipynb"]}, FULL, "is called my homework.ipynb"),
+        "renamed": Handed({"/my homework.ipynb": one(without_marks())[".ipynb"]}, FULL, "lost their nbgrader metadata"),
         "jumbled": Handed(one(jumbled()), FULL, "cells are there more than once"),
-        "without_marks": Handed(one(without_marks()), FULL, "lost their nbgrader metadata"),
         "odd_cells_of_its_own": Handed(one(with_cells(*MISBEHAVING)), FULL, "printed more than 100,000"),
     }
 
@@ -244,11 +239,9 @@ def wrong() -> dict[str, Handed]:
     everything = "return type('Any', (tuple,), {'__eq__': lambda a, b: True, '__repr__': lambda a: '(4, 1)'})()"
     return {
         "untouched": Handed(one(untouched()), 0, "not written: contiguous_strides, storage_index"),
-        "constant": Handed(one(every_task("return ()")), 0),
-        "anything": Handed(one(every_task(everything)), 0),
+        "anything": Handed(one(with_tasks(lambda: every_task(everything), permute=CONSTANT)), 0),
         "patches": Handed(one(with_cells(PATCH, base=untouched)), 0),
-        "answers_for_itself": Handed(one(with_cells(ANSWERS, base=untouched)), 0),
-        "checks_replaced": Handed(one(checks_replaced()), 0, "check cells were changed"),
+        "answers_for_itself": Handed(one(with_cells(ANSWERS, base=checks_replaced)), 0, "check cells were changed"),
         "deleted": Handed(one(deleted()), minus("permute", "merge_heads"), "above its check: permute"),
         "engine": Handed(
             one(with_tasks(contiguous_strides="from autogradlab.shapes import contiguous_strides", expand=INSIDE)),
