@@ -117,12 +117,13 @@ class Task:
 
     def step(self, node, grads):
         """Run one node; hooks before and after, in PyTorch's order."""
-        if grads is None:  # nothing arrived: nothing to pass on
-            return [None] * len(node.edges)
+        wanted = self.targets is not None and any((node, nr) in self.targets for nr in range(1 + len(node.more)))
+        if grads is None or self.needed is not None and node not in self.needed and not wanted:
+            return [None] * len(node.edges)  # nothing arrived, or nothing wanted lies that way
         hooks = node.hooks
         if hooks is not None:
             self.before(node, hooks, grads)
-        if self.targets is not None:
+        if wanted:
             for nr, grad in enumerate(grads):
                 if (node, nr) in self.targets:
                     self.caught[node, nr] = grad

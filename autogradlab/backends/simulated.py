@@ -153,6 +153,14 @@ def _operator(name, swap=False):
     return method
 
 
+def _in_place(name):
+    def method(self, other):
+        getattr(numpy, name)(self._data, _plain(other, self.index), out=self._data)
+        return self
+
+    return method
+
+
 for _symbol, _name in {
     "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "true_divide", "floordiv": "floor_divide",
     "mod": "remainder", "pow": "power", "matmul": "matmul",
@@ -160,6 +168,8 @@ for _symbol, _name in {
 }.items():  # fmt: skip
     setattr(SimArray, f"__{_symbol}__", _operator(_name))
     setattr(SimArray, f"__r{_symbol}__", _operator(_name, swap=True))
+for _symbol, _name in {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "true_divide"}.items():
+    setattr(SimArray, f"__i{_symbol}__", _in_place(_name))
 for _symbol, _name in {
     "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal", "eq": "equal", "ne": "not_equal",
 }.items():  # fmt: skip

@@ -193,6 +193,8 @@ class pow_scalar:
     def kernel(xp, a, /, exponent, out=None):
         if exponent == 2:
             return xp.multiply(a, a, out=out)
+        if exponent == 1 and out is None:
+            return a.copy()
         if exponent == 0.5:
             return xp.sqrt(a, out=out)
         return xp.power(a, a.dtype.type(exponent), out=out)
@@ -200,7 +202,7 @@ class pow_scalar:
     def grad_a(g, a, exponent):
         if exponent == 0:
             return zeros_like(g)
-        return g * (a * 2 if exponent == 2 else exponent * a ** (exponent - 1))
+        return g * (exponent * pow_scalar(a, exponent=exponent - 1))
 
 
 @operator(

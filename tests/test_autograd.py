@@ -1,0 +1,409 @@
+"""The graph and the backward pass: leaves, accumulation, modes, hooks, higher order, errors, lifetimes, threads."""
+
+import gc
+import io
+import threading
+import weakref
+from contextlib import redirect_stderr
+
+import pytest
+
+import autogradlab as torch
+from autogradlab import modes
+from autogradlab.graph import Node
+
+DEVICES = pytest.mark.parametrize("device", ["cpu", "sim:0"])
+
+
+def leaf(*values, device="cpu"):
+    return torch.tensor(list(values), device=device, requires_grad=True)
+
+
+# Leaves and accumulation ----------------------------------------------------------------------------------------------
+
+
+@DEVICES
+def test_gradients_reach_leaves_and_only_leaves(device):
+    w, x = leaf(2.0, 3.0, device=device), torch.tensor([1.0, 4.0], device=device)
+    y = w * x
+    y.sum().backward()
+    assert w.grad.tolist() == [1.0, 4.0] and w.grad.device is w.device and x.grad is None and y.grad is None
+
+
+@DEVICES
+def test_accumulation_and_clearing(device):
+    x = leaf(1.0, device=device)
+    for factor, expected in ((2, 2.0), (3, 5.0)):
+        (x * factor).sum().backward()
+        assert x.grad.item() == expected
+    x.grad.zero_()
+    (x * 4).sum().backward()
+    assert x.grad.item() == 4.0
+    x.grad = None
+    (x * 5).sum().backward()
+    assert x.grad.item() == 5.0
+
+
+def test_an_accumulated_gradient_is_the_leaf_s_own():
+    """The first gradient is taken over, not copied, where nobody else holds it; never where somebody does."""
+    x, y = leaf(1.0, 2.0), leaf(3.0, 4.0)
+    (x + y).sum().backward()
+    x.grad.add_(100)
+    assert y.grad.tolist() == [1.0, 1.0]
+    seed = torch.ones(2)
+    z = leaf(1.0, 2.0)
+    (z + 0).backward(seed)
+    z.grad.mul_(7)
+    assert seed.tolist() == [1.0, 1.0]
+
+
+def test_a_gradient_has_the_layout_of_its_leaf():
+    x = torch.zeros(3, 2).t().requires_grad_()
+    (x * torch.ones(2, 3)).sum().backward()
+    assert x.grad.stride() == x.stride() == (1, 2)
+
+
+def test_broadcast_gradients_are_summed_on_the_edge():
+    a, b, s = (
+        torch.ones(3, 1, requires_grad=True),
+        torch.ones(4, requires_grad=True),
+        torch.tensor(2.0, requires_grad=True),
+    )
+    (a * b * s).sum().backward()
+    assert a.grad.shape == (3, 1) and b.grad.shape == (4,) and s.grad.shape == ()
+    assert a.grad.flatten().tolist() == [8.0] * 3 and b.grad.tolist() == [6.0] * 4 and s.grad.item() == 12.0
+
+
+def test_the_gradient_has_the_leaf_s_dtype():
+    a, b = leaf(1.0).half().detach().requires_grad_(), torch.ones(1, dtype=torch.float64, requires_grad=True)
+    (a * b).sum().backward()
+    assert a.grad.dtype is torch.float16 and b.grad.dtype is torch.float64
+
+
+def test_a_leaf_frozen_after_the_forward_pass_gets_nothing():
+    x, y = leaf(1.0), leaf(2.0)
+    z = (x * y).sum()
+    x.requires_grad_(False)
+    z.backward()
+    assert x.grad is None and y.grad.item() == 1.0
+
+
+# The graph ------------------------------------------------------------------------------------------------------------
+
+
+def test_nodes_have_pytorch_s_names_edges_and_fields():
+    w = leaf(2.0, 3.0)
+    z = ((w * 2).exp() + 1).sum()
+    names = []
+    node = z.grad_fn
+    while node is not None:
+        names.append(node.name())
+        node = node.next_functions[0][0] if node.next_functions else None
+    assert names == ["SumBackward0", "AddBackward0", "ExpBackward0", "MulBackward0", "AccumulateGrad"]
+    product = z.grad_fn.next_functions[0][0].next_functions[0][0].next_functions[0][0]
+    assert type(product).__name__ == "MulBackward0" and isinstance(product, Node)
+    assert product._saved_other.item() == 2.0 and product.next_functions[1] == (None, 0)
+    assert product.next_functions[0][0] is product.next_functions[0][0] and product.next_functions[0][0].variable is w
+    with pytest.raises(AttributeError, match="did not save 'self': it keeps _saved_other"):
+        _ = product._saved_self
+    assert repr(product).startswith("<MulBackward0 object at ")
+
+
+@pytest.mark.parametrize(
+    ("compute", "saved"),
+    [
+        (lambda x: x + 1, []),
+        (lambda x: x * torch.ones(2), ["_saved_other"]),
+        (lambda x: x.exp(), ["_saved_result"]),
+        (lambda x: x.sin(), ["_saved_self"]),
+        (lambda x: x.view(2, 1), []),
+    ],
+)
+def test_only_what_the_formulas_need_is_saved(compute, saved):
+    node = compute(leaf(1.0, 2.0)).grad_fn
+    assert [name for name in node.saved_fields() if isinstance(getattr(node, name), torch.Tensor)] == saved
+
+
+def test_what_is_freed_is_what_was_saved():
+    x = leaf(1.0, 2.0)
+    y = x.exp()
+    y.sum().backward()
+    with pytest.raises(RuntimeError, match="freed"):
+        _ = y.grad_fn._saved_result
+    with pytest.raises(RuntimeError, match="ExpBackward0 needs.*second time|second time.*ExpBackward0"):
+        y.sum().backward()
+    z = (x + 1).sum()
+    z.backward()
+    z.backward()  # nothing was saved, so nothing is missing
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (
+            lambda: torch.ones(2).sum().backward(),
+            "element 0 of tensors does not require grad and does not have a grad_fn",
+        ),
+        (lambda: (leaf(1.0, 2.0) * 3).backward(), "only for scalar outputs.*shape .2,."),
+        (lambda: (leaf(1.0) * 3).backward(torch.ones(2)), r"shape of \(2,\) and output\[0\] has a shape of \(1,\)"),
+        (lambda: torch.tensor([1], requires_grad=True), "floating point"),
+        (lambda: (leaf(1.0) * 2).requires_grad_(False), "leaf"),
+        (lambda: torch.autograd.grad(leaf(1.0).sum(), [leaf(2.0)]), "not have been used in the graph: input 0"),
+        (lambda: torch.ones(1).register_hook(print), "doesn't require gradient"),
+        (lambda: setattr(leaf(1.0), "grad", torch.zeros(3)), "different size"),
+    ],
+)
+def test_mistakes_are_named(call, words):
+    with pytest.raises(RuntimeError, match=words):
+        call()
+
+
+# Asking for gradients -------------------------------------------------------------------------------------------------
+
+
+def test_grad_returns_and_accumulates_nothing():
+    x, y, unused = leaf(2.0), leaf(3.0), leaf(4.0)
+    z = x * y
+    gx, gu = torch.autograd.grad(z, [x, unused], allow_unused=True, retain_graph=True)
+    assert gx.item() == 3.0 and gu is None and x.grad is None
+    assert (
+        torch.autograd.grad(z, [unused], retain_graph=True, allow_unused=True, materialize_grads=True)[0].item() == 0.0
+    )
+    assert torch.autograd.grad([z, x * 2], [x], grad_outputs=[torch.ones(1), torch.full((1,), 10.0)])[0].item() == 23.0
+
+
+def test_grad_of_an_intermediate_result_runs_no_further():
+    x = leaf(2.0)
+    ran = []
+    y = x * 3
+    y.register_hook(lambda g: ran.append("hook"))
+    y.grad_fn.register_hook(lambda gi, go: ran.append("node"))
+    (g,) = torch.autograd.grad((y * y).sum(), y)
+    assert g.item() == 12.0 and ran == ["hook"]
+
+
+def test_backward_into_chosen_inputs():
+    a, b = leaf(1.0), leaf(2.0)
+    (a * b).sum().backward(inputs=[a])
+    assert a.grad.item() == 2.0 and b.grad is None
+
+
+def test_derivatives_of_every_order():
+    x = torch.tensor(2.0, dtype=torch.float64, requires_grad=True)
+    y, expected = x**4, [32.0, 48.0, 48.0, 24.0, 0.0]
+    for value in expected:
+        (y,) = torch.autograd.grad(y, x, create_graph=True)
+        assert y.item() == pytest.approx(value)
+
+
+def test_a_recorded_pass_accumulates_a_tensor_that_can_be_differentiated():
+    x = leaf(3.0)
+    (x**3).sum().backward(create_graph=True)
+    assert x.grad.item() == 27.0 and x.grad.requires_grad
+    (second,) = torch.autograd.grad(x.grad.sum(), x)
+    assert second.item() == 18.0
+
+
+# Modes ----------------------------------------------------------------------------------------------------------------
+
+
+def test_modes_nest_and_come_back():
+    x = leaf(1.0)
+    with torch.no_grad():
+        assert not (x * 2).requires_grad
+        with torch.enable_grad():
+            assert (x * 2).requires_grad
+        assert not torch.is_grad_enabled()
+    assert torch.is_grad_enabled() and modes.state.flags == 0
+    with pytest.raises(KeyError), torch.no_grad():
+        raise KeyError
+    assert modes.state.flags == 0
+
+
+def test_modes_as_decorators_of_functions_and_generators():
+    x = leaf(1.0)
+
+    @torch.no_grad()
+    def function():
+        return x * 2
+
+    @torch.no_grad
+    def bare():
+        return x * 2
+
+    @torch.no_grad()
+    def generator():
+        seen = yield x * 2
+        while seen is not None:
+            seen = yield x * seen
+
+    assert not function().requires_grad and not bare().requires_grad and function.__name__ == "function"
+    steps = generator()
+    assert not next(steps).requires_grad and torch.is_grad_enabled()
+    assert not steps.send(3.0).requires_grad and torch.is_grad_enabled()
+    steps.close()
+
+
+def test_set_grad_enabled_works_as_a_call_and_as_a_block():
+    torch.set_grad_enabled(False)
+    assert not torch.is_grad_enabled()
+    torch.set_grad_enabled(True)
+    with torch.set_grad_enabled(False):
+        assert not torch.is_grad_enabled()
+    assert torch.is_grad_enabled()
+
+
+def test_inference_mode():
+    w = leaf(1.0, 2.0)
+    with torch.inference_mode():
+        y = torch.full((2,), 2.0)
+        assert y.is_inference() and (w * y).is_inference() and y[0].is_inference()
+    (w + y).sum().backward()  # nothing of y is saved
+    assert w.grad.tolist() == [1.0, 1.0]
+    with pytest.raises(RuntimeError, match="Inference tensors cannot be saved for backward"):
+        w * y
+    with pytest.raises(RuntimeError, match="inference tensor outside InferenceMode"):
+        y.add_(1)
+    assert (w * y.clone()).requires_grad
+    with torch.inference_mode(), torch.inference_mode(False):
+        assert not torch.ones(1).is_inference()
+
+
+def test_a_new_thread_starts_with_gradients_on():
+    seen = []
+    with torch.no_grad():
+        thread = threading.Thread(target=lambda: seen.append(torch.is_grad_enabled()))
+        thread.start()
+        thread.join()
+    assert seen == [True]
+
+
+# Hooks ----------------------------------------------------------------------------------------------------------------
+
+
+def test_hooks_run_in_pytorch_s_order():
+    x = leaf(1.0, 1.0)
+    order = []
+    x.register_hook(lambda g: order.append("leaf") or g * 3)
+    x.register_post_accumulate_grad_hook(lambda p: order.append(("after", p.grad.tolist())))
+    y = x * 2
+    y.register_hook(lambda g: order.append("tensor 1"))
+    y.retain_grad()
+    y.register_hook(lambda g: order.append("tensor 2") or g * 10)
+    y.grad_fn.register_prehook(lambda gs: order.append("pre"))
+    y.grad_fn.register_hook(lambda gi, go: order.append("post"))
+    y.sum().backward()
+    assert order == ["tensor 1", "tensor 2", "pre", "post", "leaf", ("after", [60.0, 60.0])]
+    assert y.grad.tolist() == [10.0, 10.0], "kept after all hooks of the tensor"
+
+
+def test_a_hook_is_removed_by_its_handle_or_at_the_end_of_a_block():
+    x = leaf(1.0)
+    calls = []
+    handle = x.register_hook(lambda g: calls.append(1))
+    with x.register_hook(lambda g: calls.append(2)):
+        (x * 1).sum().backward()
+    handle.remove()
+    handle.remove()
+    (x * 1).sum().backward()
+    assert calls == [1, 2]
+
+
+def test_a_hook_that_changes_the_shape_is_refused():
+    x = leaf(1.0, 2.0)
+    y = x * 2
+    y.register_hook(lambda g: g.sum())
+    with pytest.raises(RuntimeError, match="changed the size of value"):
+        y.sum().backward()
+
+
+def test_saved_tensors_hooks_pack_and_unpack():
+    packed = []
+    x = leaf(2.0, 3.0)
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: packed.append(t.shape) or t.tolist(), torch.tensor):
+        y = (x * x.clone()).exp()
+    y.sum().backward()
+    assert len(packed) == 3 and x.grad[0].item() == pytest.approx(4 * 54.5982, rel=1e-4)
+
+
+def test_anomaly_mode_names_the_forward_line():
+    x = leaf(0.0)
+    said = io.StringIO()
+    with redirect_stderr(said), torch.autograd.detect_anomaly():
+        y = torch.sqrt(x) * 0  # the line to be named
+        with pytest.raises(RuntimeError, match="'SqrtBackward0' returned nan"):
+            y.sum().backward()
+    assert "the line to be named" in said.getvalue() and not torch.is_anomaly_enabled()
+
+
+# The engine -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_node_runs_once_and_after_everything_it_waits_for():
+    x = leaf(1.0)
+    y = x * 2
+    calls = []
+    y.register_hook(lambda g: calls.append(g.item()))
+    (y * 3 + y * 4).sum().backward()
+    assert calls == [7.0] and x.grad.item() == 14.0
+
+
+def test_a_hundred_thousand_operations_in_a_row():
+    x = torch.tensor(1.0, requires_grad=True)
+    y = x
+    for _ in range(100_000):
+        y = y + 1e-4
+    y.backward()
+    assert x.grad.item() == 1.0
+    del y  # nor is destruction recursive
+
+
+def test_a_graph_dies_at_once_without_the_collector():
+    gc.collect()
+    gc.disable()
+    try:
+        x = torch.ones(3, requires_grad=True)
+        y = (x * 2) * 1
+        y[0].mul_(3)
+        z = y.relu_().exp().sum()
+        z.backward(retain_graph=True)
+        graph = weakref.ref(z.grad_fn)
+        del y, z
+        assert graph() is None
+        assert gc.collect() == 0, "cyclic garbage"
+    finally:
+        gc.enable()
+
+
+def test_two_threads_add_to_one_leaf():
+    x = torch.zeros(50_000, requires_grad=True)
+
+    def work():
+        for _ in range(30):
+            (x * 1.0).sum().backward()
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert x.grad.min().item() == x.grad.max().item() == 60.0
+
+
+def test_an_observer_sees_every_call_and_every_step_of_backward():
+    events = []
+    x = leaf(1.0, 2.0)
+    with modes.observe(lambda event, **facts: events.append((event, facts.get("op") or facts["node"].name()))):
+        (x * 2).sum().backward()
+    assert [(e, getattr(o, "name", o)) for e, o in events if e == "call"][:2] == [("call", "mul"), ("call", "sum")]
+    assert [o for e, o in events if e == "node"] == ["SumBackward0", "MulBackward0"]
+    assert modes.state.observer is None
+
+
+def test_unused_branches_are_not_run():
+    x, y = leaf(1.0), leaf(2.0)
+    ran = []
+    side = y * 3
+    side.register_hook(lambda g: ran.append("side"))
+    torch.autograd.grad((x * 2 + side).sum(), x)
+    assert ran == []
