@@ -185,7 +185,7 @@ def record(op, inputs, options, outputs) -> None:
         if node is not None:
             edges.append((node, t._nr) if t._nr else node)
             mask |= bit
-        elif t._requires:
+        elif t._requires or t._view is not None and t.requires_grad:
             edges.append(t)
             mask |= bit
         else:

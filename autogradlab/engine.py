@@ -178,7 +178,7 @@ class Task:
 
     def finish(self, leaf: Tensor, grad) -> None:
         """What happens where a gradient ends: the leaf's hooks, then .grad."""
-        if grad is None or not leaf._requires:  # frozen since the graph was made
+        if grad is None or not leaf.requires_grad:  # frozen since the graph was made
             return
         hooks = leaf._hooks
         if hooks is not None:  # the leaf's hooks are asked first: what is accumulated is what they return

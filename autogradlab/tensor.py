@@ -166,8 +166,10 @@ class Tensor(Exchange):
 
     @property
     def requires_grad(self) -> bool:
-        """Whether gradients flow to or through it."""
-        return self._requires or self.grad_fn is not None
+        """Whether gradients flow to or through it.  A view made under no_grad says what its base says, as in PyTorch."""
+        if self._requires or self.grad_fn is not None:
+            return True
+        return self._view is not None and self._view.base.requires_grad
 
     @requires_grad.setter
     def requires_grad(self, flag: bool) -> None:

@@ -82,7 +82,7 @@ def edge_of(tensor: Tensor):
     node = tensor.grad_fn
     if node is not None:
         return (node, tensor._nr) if tensor._nr else node
-    return tensor if tensor._requires else None
+    return tensor if tensor.requires_grad else None
 
 
 def check_writable(target: Tensor, recorded: bool, overlap: bool = False) -> None:
