@@ -257,18 +257,19 @@ def remember_forward(node) -> None:
 # Views and writes -----------------------------------------------------------------------------------------------------
 
 
-def call_view(op, source: Tensor, options=NOTHING) -> Tensor:
-    """One call of an operator that reads the same storage by another geometry."""
+def call_view(op, source: Tensor, options=NOTHING, geometry=None) -> Tensor:
+    """One call of an operator that reads the same storage by another geometry (given, or the operator's)."""
     flags = state.flags
     if flags & OBSERVED:
         state.observer("call", op=op, inputs=(source,), options=options)
-    shape = source._shape
-    if shape is None:
-        shape = source.shape
-    stride = source._stride
-    if stride is None:
-        stride = source.stride()
-    out = views.make_view(source, op.geometry(shape, stride, source._offset, **options), op.name)
+    if geometry is None:
+        shape, stride = source._shape, source._stride
+        if shape is None:
+            shape = source.shape
+        if stride is None:
+            stride = source.stride()
+        geometry = op.geometry(shape, stride, source._offset, **options)
+    out = views.make_view(source, geometry, op.name)
     if not flags & NO_GRAD:
         record(op, (source,), options, (out,))
     return out

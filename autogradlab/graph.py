@@ -2,8 +2,9 @@
 
 A tensor that an operation made holds its node (`grad_fn`).  A node's edges say where the gradients of its inputs go: to
 another node, to output k of one - `(node, k)` -, to a leaf (the tensor itself), or nowhere (None).  Nodes never hold
-their own output, so a graph dies by reference counting as soon as nobody needs it. Source:
-https://pytorch.org/docs/stable/notes/autograd.html, D2 3, D4 1.
+their own output, so a graph dies by reference counting as soon as nobody needs it.
+
+Source: https://pytorch.org/docs/stable/notes/autograd.html, D2 3, D4 1.
 """
 
 import itertools

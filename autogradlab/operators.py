@@ -1,12 +1,16 @@
 """An operator: what one block in `ops/` says, read once.
 
-A block is a class with kernel(xp, a, b, /, option)   arrays in, a fresh array (or a tuple of them) out; what stands
-before the slash are arrays geometry(shape, stride, offset, option)   instead, for a view: arithmetic only (kernel then
-serves formulas) grad_a(g, b, a_shape)         one formula per input; its parameters name what it needs: inputs and
-outputs (which are then saved), options, and facts such as a_shape or a_dtype (which cost nothing) grads(g, ...)
-instead, all at once, where inputs are a list or share work arguments(input, dim=None)    the public signature,
-PyTorch's: returns (tensors, options) Formulas run on raw arrays in an ordinary backward, and on Tensors under
-create_graph; so they use plain arithmetic and operators of the table, which take both.
+A block is a class with some of these:
+
+    kernel(xp, a, b, /, option)      arrays in, a fresh array (or a tuple of them) out; before the slash stand the arrays
+    geometry(shape, stride, offset, option)   for a view: arithmetic only (a kernel, if any, then serves formulas)
+    grad_a(g, b, a_shape)            one gradient formula per input; its parameters name what it needs
+    grads(g, ...)                    instead, all at once, where the inputs are a list
+    arguments(input, dim=None)       the public signature, PyTorch's: returns (tensors, options)
+
+What a formula may name: inputs and outputs, which are then saved; options; and facts about inputs such as a_shape or
+a_dtype, which cost nothing. Formulas run on raw arrays in an ordinary backward and on Tensors under create_graph, so
+they use plain arithmetic and operators of the table, which take both.
 """
 
 from . import dtypes, errors
@@ -16,7 +20,7 @@ from .graph import OpNode
 from .tensor import Tensor
 
 PUBLIC = {"a": "self", "b": "other"}  # PyTorch's names of what nodes save
-FACTS = ("shape", "stride", "offset", "dtype", "device", "shapes", "dtypes")
+FACTS = ("shape", "stride", "offset", "dtype", "device", "shapes")
 
 
 class Operator:
@@ -58,7 +62,7 @@ class Operator:
 
     def _read_formulas(self) -> None:
         """Which gradients there are, and what each needs."""
-        self.joint, self.facts = None, set()
+        self.joint, self.facts = None, {}
         if hasattr(self.block, "grads"):
             self.joint = self.block.grads, self._needs(self.block.grads)
             given = getattr(self.block, "differentiable", self.inputs)
@@ -74,7 +78,7 @@ class Operator:
         for name in needs:
             owner, _, fact = name.rpartition("_")
             if owner in (*self.inputs, "all") and fact in FACTS:
-                self.facts.add(name)
+                self.facts[name] = (self.inputs.index(owner) if owner != "all" else None, fact.rstrip("s"))
         return needs
 
     def saves(self, wanted: int, count: int):
@@ -101,12 +105,9 @@ class Operator:
     def remember(self, inputs, options) -> dict:
         """The options, and the facts about inputs that formulas ask for."""
         known = dict(options)
-        for fact in self.facts:
-            owner, _, what = fact.rpartition("_")
-            known[fact] = (
-                tuple(_fact(t, what[:-1]) for t in inputs)
-                if owner == "all"
-                else _fact(inputs[self.inputs.index(owner)], what)
+        for name, (position, what) in self.facts.items():
+            known[name] = (
+                _fact(inputs[position], what) if position is not None else tuple(_fact(t, what) for t in inputs)
             )
         return known
 

@@ -21,6 +21,8 @@ def numel(shape: Ints) -> int:
 
 def wrap_dim(dim: int, ndim: int) -> int:
     """A dimension counted from 0; negative ones count from the end.  A 0-d tensor takes 0 and -1."""
+    if type(dim) is int and 0 <= dim < ndim:  # the usual case
+        return dim
     dim = as_int(dim)
     if not -max(ndim, 1) <= dim < max(ndim, 1):
         raise errors.dim_out_of_range(dim, ndim)
@@ -115,7 +117,9 @@ def like_strides(shape: Ints, stride: Ints) -> Ints:
 
 def infer_size(shape, count: int) -> Ints:
     """Replace the one -1 of a shape by what makes it hold `count` elements; check that it does."""
-    shape = tuple(as_int(n) for n in shape)
+    shape = tuple(map(as_int, shape))
+    if min(shape, default=0) >= 0 and prod(shape) == count:  # the usual case
+        return shape
     if shape.count(-1) > 1:
         raise errors.two_sizes_inferred(shape)
     if any(n < -1 for n in shape):

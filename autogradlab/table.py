@@ -5,7 +5,7 @@ closures around the operator, so that a debugger and `show_source` can follow th
 """
 
 from . import late
-from .dispatch import call, call_into, operand
+from .dispatch import call, call_into, call_view, operand
 from .operators import Operator
 from .tensor import Tensor
 
@@ -76,10 +76,18 @@ def _method(op) -> None:
         def unary(self):
             return call(op, (self,))
 
+        def view(self, *args, **kwargs):
+            try:
+                _, options = op.arguments(self, *args, **kwargs)
+            except TypeError:
+                _, options = op.bind((self, *args), kwargs)  # says it in the operator's name
+            return call_view(op, self, options)
+
         def general(self, *args, **kwargs):
             return op.function(self, *args, **kwargs)
 
-        methods[op.name] = _dress(unary if plain else general, op, op.name)
+        shows = op.geometry is not None and not op.multi_output
+        methods[op.name] = _dress(unary if plain else view if shows else general, op, op.name)
     if op.in_place:
 
         def write(self, *args, **kwargs):

@@ -1,10 +1,14 @@
 """Writing in place: who may be written to, and what a write through a view does to the graph.
 
-Rules (as PyTorch's): 1. A refused write changes nothing: every check comes before the kernel. 2. A leaf that requires
-gradients, and its views, are written only while gradients are off. 3. A write to a tensor gives it a new node.  A write
-to a view gives its *base* a new node, CopySlices, that replaces the written part; every other view of the base finds
-out by the version counter, and makes its node anew (AsStrided of the base). Source:
-https://pytorch.org/docs/stable/notes/autograd.html#in-place-correctness-checks, D2 6.2, D5 4.2.
+Rules, as PyTorch's:
+
+1. A refused write changes nothing: every check comes before the kernel. (One exception, which is PyTorch's too: that an
+   inference tensor has no version counter is noticed after the write.)
+2. A leaf that requires gradients, and its views, are written only while gradients are off.
+3. A write to a tensor gives it a new node. A write to a view gives its *base* a new node, CopySlices, that replaces the
+   written part; every other view of the base finds out by the version counter, and makes its node anew.
+
+Source: https://pytorch.org/docs/stable/notes/autograd.html#in-place-correctness-checks, D2 6.2, D5 4.2.
 """
 
 from . import errors, late, shapes

@@ -5,7 +5,7 @@ are written in no promised order, and gradients add up.
 """
 
 from autogradlab import dtypes, errors, shapes
-from autogradlab.dispatch import call_into
+from autogradlab.dispatch import call_into, call_view
 from autogradlab.table import method, operator
 from autogradlab.tensor import Tensor
 
@@ -256,7 +256,8 @@ def _sliced(x: Tensor, dim: int, item: slice, always: bool = False) -> Tensor:
     )
     if start == 0 and stop == x.shape[dim] and step == 1 and not always:
         return x
-    return slice_.function(x, dim, start, stop, step)
+    stop = max(start, stop)
+    return call_view(slice_, x, {"dim": dim, "start": start, "stop": stop, "step": step})
 
 
 def getitem(self, key):

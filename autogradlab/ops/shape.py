@@ -1,6 +1,7 @@
 """Views by shape: the same storage, other sizes and strides.  Nothing here moves data but reshape, where it must."""
 
 from autogradlab import errors, shapes
+from autogradlab.dispatch import call_view
 from autogradlab.size import Size
 from autogradlab.table import alias, method, operator, public
 
@@ -11,7 +12,7 @@ def sizes(args) -> tuple:
     """Sizes or dims given one by one or as one sequence."""
     if len(args) == 1 and not isinstance(args[0], int) and hasattr(args[0], "__iter__"):
         args = args[0]
-    return tuple(int(n) for n in args)
+    return tuple(map(int, args))
 
 
 def _view_samples(make):
@@ -66,9 +67,11 @@ def _view_method(self, *shape, dtype=None):
 
 def reshape(input, *shape):
     """The elements under another shape: a view where the strides allow it, else a copy.  (D1 3.1, D2 2.3)"""
-    size = shapes.infer_size(sizes(shape), input.numel())
-    if shapes.view_strides(tuple(input.shape), input.stride(), size) is not None:
-        return view.function(input, size)
+    own = tuple(input.shape)
+    size = shapes.infer_size(sizes(shape), shapes.numel(own))
+    stride = shapes.view_strides(own, input.stride(), size)
+    if stride is not None:
+        return call_view(view, input, {"size": size}, (size, stride, input._offset))
     out = unsafe_view.function(pack.function(input), size)
     out._view = None  # the copy is its own: nobody else reads that storage
     return out
