@@ -2,7 +2,7 @@
 
 A block is a class with some of these:
 
-    kernel(xp, a, b, /, option)      arrays in, a fresh array (or a tuple of them) out; before the slash stand the arrays
+    kernel(xp, a, b, /, option)      arrays in (before the slash), a fresh array or a tuple of them out
     geometry(shape, stride, offset, option)   for a view: arithmetic only (a kernel, if any, then serves formulas)
     grad_a(g, b, a_shape)            one gradient formula per input; its parameters name what it needs
     grads(g, ...)                    instead, all at once, where the inputs are a list

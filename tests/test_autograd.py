@@ -1,10 +1,8 @@
-"""The graph and the backward pass: leaves, accumulation, modes, hooks, higher order, errors, lifetimes, threads."""
+"""The graph and the backward pass: leaves, accumulation, higher order, errors, lifetimes, threads."""
 
 import gc
-import io
 import threading
 import weakref
-from contextlib import redirect_stderr
 
 import pytest
 
@@ -202,138 +200,6 @@ def test_a_recorded_pass_accumulates_a_tensor_that_can_be_differentiated():
     assert x.grad.item() == 27.0 and x.grad.requires_grad
     (second,) = torch.autograd.grad(x.grad.sum(), x)
     assert second.item() == 18.0
-
-
-# Modes ----------------------------------------------------------------------------------------------------------------
-
-
-def test_modes_nest_and_come_back():
-    x = leaf(1.0)
-    with torch.no_grad():
-        assert not (x * 2).requires_grad
-        with torch.enable_grad():
-            assert (x * 2).requires_grad
-        assert not torch.is_grad_enabled()
-    assert torch.is_grad_enabled() and modes.state.flags == 0
-    with pytest.raises(KeyError), torch.no_grad():
-        raise KeyError
-    assert modes.state.flags == 0
-
-
-def test_modes_as_decorators_of_functions_and_generators():
-    x = leaf(1.0)
-
-    @torch.no_grad()
-    def function():
-        return x * 2
-
-    @torch.no_grad
-    def bare():
-        return x * 2
-
-    @torch.no_grad()
-    def generator():
-        seen = yield x * 2
-        while seen is not None:
-            seen = yield x * seen
-
-    assert not function().requires_grad and not bare().requires_grad and function.__name__ == "function"
-    steps = generator()
-    assert not next(steps).requires_grad and torch.is_grad_enabled()
-    assert not steps.send(3.0).requires_grad and torch.is_grad_enabled()
-    steps.close()
-
-
-def test_set_grad_enabled_works_as_a_call_and_as_a_block():
-    torch.set_grad_enabled(False)
-    assert not torch.is_grad_enabled()
-    torch.set_grad_enabled(True)
-    with torch.set_grad_enabled(False):
-        assert not torch.is_grad_enabled()
-    assert torch.is_grad_enabled()
-
-
-def test_inference_mode():
-    w = leaf(1.0, 2.0)
-    with torch.inference_mode():
-        y = torch.full((2,), 2.0)
-        assert y.is_inference() and (w * y).is_inference() and y[0].is_inference()
-    (w + y).sum().backward()  # nothing of y is saved
-    assert w.grad.tolist() == [1.0, 1.0]
-    with pytest.raises(RuntimeError, match="Inference tensors cannot be saved for backward"):
-        w * y
-    with pytest.raises(RuntimeError, match="inference tensor outside InferenceMode"):
-        y.add_(1)
-    assert (w * y.clone()).requires_grad
-    with torch.inference_mode(), torch.inference_mode(False):
-        assert not torch.ones(1).is_inference()
-
-
-def test_a_new_thread_starts_with_gradients_on():
-    seen = []
-    with torch.no_grad():
-        thread = threading.Thread(target=lambda: seen.append(torch.is_grad_enabled()))
-        thread.start()
-        thread.join()
-    assert seen == [True]
-
-
-# Hooks ----------------------------------------------------------------------------------------------------------------
-
-
-def test_hooks_run_in_pytorch_s_order():
-    x = leaf(1.0, 1.0)
-    order = []
-    x.register_hook(lambda g: order.append("leaf") or g * 3)
-    x.register_post_accumulate_grad_hook(lambda p: order.append(("after", p.grad.tolist())))
-    y = x * 2
-    y.register_hook(lambda g: order.append("tensor 1"))
-    y.retain_grad()
-    y.register_hook(lambda g: order.append("tensor 2") or g * 10)
-    y.grad_fn.register_prehook(lambda gs: order.append("pre"))
-    y.grad_fn.register_hook(lambda gi, go: order.append("post"))
-    y.sum().backward()
-    assert order == ["tensor 1", "tensor 2", "pre", "post", "leaf", ("after", [60.0, 60.0])]
-    assert y.grad.tolist() == [10.0, 10.0], "kept after all hooks of the tensor"
-
-
-def test_a_hook_is_removed_by_its_handle_or_at_the_end_of_a_block():
-    x = leaf(1.0)
-    calls = []
-    handle = x.register_hook(lambda g: calls.append(1))
-    with x.register_hook(lambda g: calls.append(2)):
-        (x * 1).sum().backward()
-    handle.remove()
-    handle.remove()
-    (x * 1).sum().backward()
-    assert calls == [1, 2]
-
-
-def test_a_hook_that_changes_the_shape_is_refused():
-    x = leaf(1.0, 2.0)
-    y = x * 2
-    y.register_hook(lambda g: g.sum())
-    with pytest.raises(RuntimeError, match="changed the size of value"):
-        y.sum().backward()
-
-
-def test_saved_tensors_hooks_pack_and_unpack():
-    packed = []
-    x = leaf(2.0, 3.0)
-    with torch.autograd.graph.saved_tensors_hooks(lambda t: packed.append(t.shape) or t.tolist(), torch.tensor):
-        y = (x * x.clone()).exp()
-    y.sum().backward()
-    assert len(packed) == 3 and x.grad[0].item() == pytest.approx(4 * 54.5982, rel=1e-4)
-
-
-def test_anomaly_mode_names_the_forward_line():
-    x = leaf(0.0)
-    said = io.StringIO()
-    with redirect_stderr(said), torch.autograd.detect_anomaly():
-        y = torch.sqrt(x) * 0  # the line to be named
-        with pytest.raises(RuntimeError, match="'SqrtBackward0' returned nan"):
-            y.sum().backward()
-    assert "the line to be named" in said.getvalue() and not torch.is_anomaly_enabled()
 
 
 # The engine -----------------------------------------------------------------------------------------------------------
