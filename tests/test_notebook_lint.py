@@ -271,6 +271,19 @@ def stored(path: Path, *cells) -> nbformat.NotebookNode:
     return notebooks.read(path)
 
 
+def test_printed_text_is_stored_in_one_piece(tmp_path):
+    flushing = new_code_cell(
+        "import sys, time\nfor i in range(3):\n    print(i, flush=True)\n    time.sleep(0.3)\n"
+        "print('aside', file=sys.stderr, flush=True)\ntime.sleep(0.3)\nprint(3)"
+    )
+    (cell,) = stored(tmp_path / NAME, flushing).cells
+    assert [(output.name, output.text) for output in cell.outputs] == [
+        ("stdout", "0\n1\n2\n"),
+        ("stderr", "aside\n"),
+        ("stdout", "3\n"),
+    ]
+
+
 def test_storing_twice_gives_the_same_bytes_and_keeps_what_says_something(tmp_path):
     first_cell = new_code_cell(
         "import os, sys, warnings\nimport ipywidgets\nwarnings.warn('mind')\n"

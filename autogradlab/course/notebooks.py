@@ -95,8 +95,22 @@ def clean(notebook: nbformat.NotebookNode) -> None:
     notebook.metadata = nbformat.from_dict(NOTEBOOK_METADATA | kept)
     for cell in notebook.cells:
         cell.metadata = nbformat.from_dict({k: v for k, v in cell.metadata.items() if k in KEPT_IN_CELL})
-        for output in cell.get("outputs", ()):
-            _clean_output(output)
+        if cell.cell_type == "code":
+            cell.outputs = _joined(cell.outputs)
+            for output in cell.outputs:
+                _clean_output(output)
+
+
+def _joined(outputs: list) -> list:
+    """Printed text in one piece: in how many the kernel sends it is a matter of timing."""
+    joined = []
+    for output in outputs:
+        last = joined[-1] if joined else {}
+        if output.output_type == "stream" and output.name == last.get("name"):
+            last.text += output.text
+        else:
+            joined.append(output)
+    return joined
 
 
 def _clean_output(output: nbformat.NotebookNode) -> None:
