@@ -25,7 +25,7 @@ def choice(question: str, options: list[str], *, answer: str, why: str, replies:
     if answer not in options:
         raise ValueError(f"predict.choice: the answer {answer!r} is not among the options {options}.")
     asked = Question(question, answer, why, replies or {})
-    return _ask(asked, radio(options, question), "one of " + ", ".join(options), below=True)
+    return _ask(asked, radio(options, question), "choose: " + "; ".join(options), below=True)
 
 
 def number(question: str, *, answer: float, why: str, replies: dict | None = None, unit: str = "") -> Panel:

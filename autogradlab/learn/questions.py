@@ -54,7 +54,9 @@ def same(a, b) -> bool:
     """Equal, numbers to one part in a thousand, text whatever its case and spaces."""
     if isinstance(a, str) and isinstance(b, str):
         return " ".join(a.lower().split()) == " ".join(b.lower().split())
-    if isinstance(a, (int, float)) and isinstance(b, (int, float)) and isinstance(a, bool) == isinstance(b, bool):
+    if isinstance(a, bool) != isinstance(b, bool):
+        return False
+    if isinstance(a, (int, float)) and isinstance(b, (int, float)):
         return abs(a - b) <= 1e-3 * abs(b)
     return a == b
 
