@@ -126,7 +126,7 @@ def test_no_process_is_left_behind(graded):
     left = []
     for process in psutil.process_iter(["cmdline", "environ"]):
         home = (process.info["environ"] or {}).get("PYTHONPATH", "")
-        if "autogradlab-" in home and process.is_running():
+        if "autogradlab-grading-" in home and process.is_running():
             left.append(process.info["cmdline"])
     assert left == []
 

@@ -5,7 +5,7 @@ import time
 
 from .notebook_text import Unreadable, read
 from .places import Exercise, Stop, find_exercise, says_why, shown
-from .structure import grade_id, is_check, is_solution, mend
+from .structure import grade_id, is_check, is_solution, mend, one_line
 
 SECONDS = 7  # for all cells; a good notebook takes one
 
@@ -95,7 +95,5 @@ def _state(error) -> str:
 
 
 def _lines(error) -> list[str]:
-    """A check's message as it stands; of any other error its last line, without the colours of a terminal."""
-    if error.ename in ("CheckFailed", "Stopped", "Ended", "NotRun"):
-        return list(error.traceback)
-    return [f"{error.ename}: {error.evalue}".splitlines()[0]]
+    """A check's message as it stands, of any other error one line."""
+    return list(error.traceback) if error.ename == "CheckFailed" else [one_line(error)]

@@ -34,7 +34,7 @@ def main(argv: list[str]) -> int:
 
     settings = Settings(options.db, options.jobs, options.cell_seconds, options.seconds, options.again)
     rows, began = [], time.monotonic()
-    with _alone(folder):
+    with Alone(folder):
         for exercise in chosen:
             submissions = _gather(exercise, options.source, folder)
             if not submissions:
@@ -119,7 +119,7 @@ def _write_marks(path: Path, rows: list[dict]) -> None:
     files.write_atomically(path, table.getvalue().encode())
 
 
-class _alone:
+class Alone:
     """Only one grading at a time in a folder."""
 
     def __init__(self, folder: Path) -> None:

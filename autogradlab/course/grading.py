@@ -16,10 +16,11 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import nbformat
+import psutil
 
 from autogradlab.learn import checks
 
@@ -35,6 +36,7 @@ from .structure import grade_id, is_check, mend, notes_of
 from .submissions import Submission, grading_folder
 
 TEMPLATE = "gradebook.db"
+SCRATCH = "autogradlab-grading-"  # the process number follows
 
 
 @dataclass
@@ -84,7 +86,9 @@ class Grading:
         if not waiting:
             return
         self.book.enter_exercise()
-        with tempfile.TemporaryDirectory(prefix="autogradlab-", ignore_cleanup_errors=True) as scratch:
+        _sweep()
+        prefix = f"{SCRATCH}{os.getpid()}-"
+        with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as scratch:
             self._make_template(Path(scratch))
             jobs = {}
             for submission in waiting:
@@ -172,7 +176,7 @@ class Grading:
             if (self.folder / "autograded" / student / slug).exists():
                 result.notes.append("the mark is that of an earlier submission")
             else:
-                self.book.store(student, submission.handed_in or datetime.now(), {}, {})
+                self.book.store(student, submission.handed_in or datetime.now(UTC), {}, {})
             feedback.explain(self.book, student, result.reason)
         if submission.path is not None and result.lasting:
             result.submission, result.source = _digest(submission.path.read_bytes()), self.source
@@ -192,6 +196,14 @@ class Grading:
             if same and record.source == self.source and self.book.marks(submission.student) is not None:
                 return record
         return None
+
+
+def _sweep() -> None:
+    """Remove the scratch folders of gradings that were killed."""
+    for path in Path(tempfile.gettempdir()).glob(f"{SCRATCH}*-*"):
+        number = path.name.removeprefix(SCRATCH).partition("-")[0]
+        if number.isdigit() and not psutil.pid_exists(int(number)):
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def _check_files() -> list[bytes]:

@@ -157,6 +157,16 @@ def _unique_ids(notebook: NotebookNode) -> None:
         seen.add(cell.id)
 
 
+def one_line(error: NotebookNode) -> str:
+    """An error output in one line."""
+    if error.ename in OURS:
+        return error.evalue
+    name = (
+        "SyntaxError" if error.ename == "_IncompleteInputError" else error.ename
+    )  # Python 3.13's name for a kind of it
+    return f"{name}: {error.evalue}".splitlines()[0]
+
+
 def notes_of(graded: NotebookNode) -> list[str]:
     """What happened while the notebook was run that a mark alone does not say."""
     notes, unwritten = [], []
@@ -168,7 +178,7 @@ def notes_of(graded: NotebookNode) -> list[str]:
         if error.ename == "NotImplementedError":
             unwritten.append(name)
         elif error.ename in OURS or is_solution(cell):
-            notes.append(f"{name}: {error.evalue if error.ename in OURS else f'{error.ename}: {error.evalue}'}")
+            notes.append(f"{name}: {one_line(error)}")
         else:
             borrowed = [line.split(maxsplit=1)[1] for line in error.traceback if line.startswith("  called  ")]
             notes += [f"{name}: calls {module}, which does the work" for module in borrowed]
