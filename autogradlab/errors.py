@@ -133,8 +133,8 @@ def device_mismatch(name: str, tensors) -> RuntimeError:
     )
 
 
-def not_implemented(name: str, dtype) -> RuntimeError:
-    return RuntimeError(
+def not_implemented(name: str, dtype) -> NotImplementedError:
+    return NotImplementedError(
         f'"{name}" not implemented for {dtype.legacy_name!r}: {dtype.name} tensors '
         + (
             "are for storage only; cast to float32 or bfloat16 first."

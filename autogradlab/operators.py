@@ -20,6 +20,7 @@ from .graph import OpNode
 from .tensor import Tensor
 
 PUBLIC = {"a": "self", "b": "other"}  # PyTorch's names of what nodes save
+NUMPY_WORDS = {"axis": "dim", "keepdims": "keepdim"}
 FACTS = ("shape", "stride", "offset", "dtype", "device", "shapes")
 
 
@@ -171,6 +172,8 @@ class Operator:
 
     def bind(self, args, kwargs):
         """(tensors, options) of a public call; errors name the operator and the argument."""
+        if "axis" in kwargs or "keepdims" in kwargs:  # NumPy's words, which PyTorch takes too
+            kwargs = {NUMPY_WORDS.get(name, name): value for name, value in kwargs.items()}
         try:
             inputs, options = self.arguments(*args, **kwargs)
         except TypeError as exc:

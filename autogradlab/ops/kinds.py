@@ -10,3 +10,8 @@ function = {**pointwise, "floats": True, "autocast": "fp32"}  # integers become 
 def not_bool(dtype) -> bool:
     """Arithmetic that bools do not have."""
     return dtype is not dtypes.bool_
+
+
+def floating(dtype) -> bool:
+    """What integers and bools do not have."""
+    return dtype.is_floating_point

@@ -60,8 +60,8 @@ def nonzero(input, *, as_tuple: bool = False):
     places = xp.nonzero(window.reshape(window.shape or (1,)))
     if as_tuple:
         return tuple(_wrap_index(p, input) for p in places)
-    rows = xp.stack(places, axis=1).reshape((-1, input.dim()))
-    return _wrap_index(rows if input.dim() else rows.reshape((-1, 0)), input)
+    rows = xp.stack(places, axis=1)
+    return _wrap_index(rows if input.dim() else rows[:, :0].copy(), input)
 
 
 def _wrap_index(array, beside):

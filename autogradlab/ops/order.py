@@ -6,6 +6,7 @@ from autogradlab.table import operator, public
 from autogradlab.tensor import wrap
 
 from .gather import scatter_zeros
+from .reduce import restored
 
 sort_result = return_type("sort", "values indices")
 topk_result = return_type("topk", "values indices")
@@ -77,6 +78,40 @@ class topk:
 
     def grad_a(g, indices, a_shape, dim):
         return scatter_zeros(g, indices, a_shape, dim) if a_shape else g
+
+
+median_result = return_type("median", "values indices")
+
+
+@operator(outputs=median_result, public=(), samples=lambda make: [((make(3, 5), 1), {}), ((make(4, 3), 0), {})])
+class median_at:
+    """The middle element along a dimension (of two, the lower), and where it is: (values, indices)."""
+
+    def arguments(input, dim, keepdim=False):
+        return (input,), {"dim": shapes.wrap_dim(dim, input.dim()), "keepdim": bool(keepdim)}
+
+    def kernel(xp, a, /, dim, keepdim):
+        if not a.ndim:
+            return a.copy(), xp.zeros((), "int64")
+        middle = (a.shape[dim] - 1) // 2
+        where = order(xp, a, dim, False)[(slice(None),) * dim + (slice(middle, middle + 1),)].copy()
+        values = xp.take_along_axis(a, where, axis=dim)
+        return (values, where) if keepdim else (xp.squeeze(values, axis=dim), xp.squeeze(where, axis=dim).copy())
+
+    def grad_a(g, indices, a_shape, dim, keepdim):
+        if not a_shape:
+            return g
+        return scatter_zeros(
+            restored(g, a_shape, (dim,), keepdim), restored(indices, a_shape, (dim,), keepdim), a_shape, dim
+        )
+
+
+def median(input, dim=None, keepdim=False):
+    """The middle element (of two, the lower): of all, or with dim (values, indices) along that dimension."""
+    return median_at.function(input.reshape(-1), 0)[0] if dim is None else median_at.function(input, dim, keepdim)
+
+
+public(median, also_method=True)
 
 
 def msort(input):

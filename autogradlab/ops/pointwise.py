@@ -52,6 +52,14 @@ class sub:
         return -g if alpha == 1 else g * -alpha
 
 
+def rsub(input, other, *, alpha=1):
+    """other - alpha * input."""
+    return sub.function(operand(other, input) if not isinstance(other, Tensor) else other, input, alpha=alpha)
+
+
+public(rsub)
+
+
 @operator(**binary, symbols=("__mul__", "__rmul__", "__imul__"), samples=samples.with_number)
 class mul:
     """Product, element by element, over the broadcast shape.  (D1 1.3, D3 2.2)"""

@@ -229,6 +229,8 @@ class norm:
     def arguments(input, p=2, dim=None, keepdim=False, dtype=None):
         if p == "fro":
             p = 2
+        if not isinstance(p, (int, float)):
+            raise RuntimeError(f"norm: order {p!r} is not supported: give a number, math.inf or 'fro'.")
         inputs, options = _reduction(input, dim, keepdim, dtype=dtype)
         if not inputs[0]._dtype.is_floating_point:
             raise errors.wrong_dtype("norm", "a floating point or complex tensor", inputs[0]._dtype)

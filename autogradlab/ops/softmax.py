@@ -4,6 +4,7 @@ from autogradlab import shapes
 from autogradlab.table import operator
 
 from .elementary import exp
+from .kinds import floating
 from .reduce import sum
 
 
@@ -25,7 +26,7 @@ def _shifted(xp, a, dim):
     return a - xp.where(xp.isfinite(top), top, xp.zeros_like(top)) if a.size else a
 
 
-@operator(autocast="fp32", samples=_samples)
+@operator(autocast="fp32", accepts=floating, samples=_samples)
 class softmax:
     """exp(x) over the sum of exp(x) along dim: positive, and 1 in all.  A row of -inf gives nan.  (D1 4.2)"""
 
@@ -40,7 +41,7 @@ class softmax:
         return weighted - result * (sum(weighted, dim=(dim,), keepdim=True) if g.ndim else weighted)
 
 
-@operator(autocast="fp32", samples=_samples)
+@operator(autocast="fp32", accepts=floating, samples=_samples)
 class log_softmax:
     """log(softmax(x)) along dim, exact where softmax itself would round to 0."""
 
