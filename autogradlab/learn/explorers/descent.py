@@ -88,7 +88,7 @@ class Descent:
         if not math.isfinite(losses[-1]):
             return f"diverges: after step {steps} the loss is {losses[-1]}, beyond what float32 holds"
         if losses[-1] > losses[0]:
-            return "diverges: each step lands higher up on the other side of the valley"
+            return "diverges: each step lands higher on the other side"
         turns = [(a[0] - b[0]) * (c[0] - b[0]) > 0 for a, b, c in zip(points, points[1:], points[2:], strict=False)]
         how = "jumps from side to side of the valley and closes in" if sum(turns) > len(turns) / 2 else "walks downhill"
         return f"{how}; the loss is {losses[-1] - self.least:.4f} above the least"
