@@ -97,21 +97,29 @@ class Task:
         heapq.heappush(self.ready, (-sequence, id(place), place))
 
     def run(self) -> None:
-        ready = self.ready
+        ready, buffers, waiting, lift = self.ready, self.buffers, self.waiting, self.lift
+        plain = self.targets is None and self.observer is None and not state.flags & ANOMALY
         while ready:
             place = heapq.heappop(ready)[2]
-            grads = self.buffers.pop(place, None)
+            grads = buffers.pop(place, None)
             if not isinstance(place, Node):
                 self.finish(place, grads and grads[0])
                 continue
-            results = self.step(place, grads)
+            if plain and place.hooks is None and grads is not None:  # the usual case: nobody looks on
+                results = place.run(grads, lift)
+                if not self.keep:
+                    place.release()
+            else:
+                results = self.step(place, grads)
             for edge, grad in zip(place.edges, results, strict=True):
                 if edge is None:
                     continue
                 target, nr = edge if type(edge) is tuple else (edge, 0)
                 if grad is not None:
-                    self.arrive(target, nr, self.fit(grad, target, nr, place))
-                left = self.waiting[target] = self.waiting[target] - 1
+                    if lift or nr or grad.shape != target.shape or grad.dtype is not target.dtype._numpy:
+                        grad = self.fit(grad, target, nr, place)
+                    self.arrive(target, nr, grad)
+                left = waiting[target] = waiting[target] - 1
                 if not left:
                     self.push(target)
 

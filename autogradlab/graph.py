@@ -40,8 +40,12 @@ class SavedTensor:
 
     def window(self, node):
         """The numbers, for a backward pass that is not recorded."""
-        self.check(node)
-        return self.tensor.window
+        tensor = self.tensor
+        storage = tensor._storage
+        if (0 if storage is None else storage.version) != self.version:
+            self.check(node)
+        window = tensor._window
+        return tensor.window if window is None else window
 
     def unpack(self, node):
         """The tensor, attached to the graph it came from."""
@@ -205,14 +209,13 @@ class OpNode(Node):
         self.hooks = self._metadata = None
 
     def run(self, grads, lift: bool):
-        values = self.options
+        op, values = self.op, self.options
         if self.saved:
-            values = dict(values)
             if self.saved is FREED:
                 raise errors.backward_twice(self.name())
+            values = dict(values)
             for name, saved in zip(self.names, self.saved, strict=True):
                 values[name] = saved.unpack(self) if lift else saved.window(self)
-        op = self.op
         g = grads if op.multi_output else grads[0]
         if self.dtype.is_half and not lift:
             g, values = op.widen(g, values)
@@ -221,7 +224,7 @@ class OpNode(Node):
             given = formula(g, *[values[n] for n in needs])
             return [None if e is None else v for e, v in zip(self.edges, given, strict=True)]
         return [
-            None if edge is None else formula(g, *[values[n] for n in needs])
+            None if edge is None else formula(g, *[values[n] for n in needs]) if needs else formula(g)
             for edge, (formula, needs) in zip(self.edges, op.formulas, strict=True)
         ]
 
