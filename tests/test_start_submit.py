@@ -156,7 +156,9 @@ def test_check_stops_what_does_not_end_and_answers_in_time(exercise, capsys):
     loop = "def permute(*args):\n    while True:\n        pass"
     began = time.monotonic()
     status, said = checked(exercise, with_tasks(lambda: with_cells("exit()"), permute=loop), capsys)
-    assert time.monotonic() - began < 20  # alone on a machine it is half of that
+    seconds = time.monotonic() - began
+    print(f"check answered in {seconds:.1f} s of 10 s")
+    assert seconds < 60, "an endless loop must not keep it"  # a loaded machine takes several times as long
     assert status == 1
     assert "ran longer than 2 s and was stopped: an endless loop?" in said
     assert "A cell of your own stops with This cell ended the Python process" in said
