@@ -16,20 +16,10 @@ import threading
 from . import errors, late, shapes
 from .backends import namespace
 from .graph import Node
-from .modes import ANOMALY, NO_GRAD, OBSERVED, Mode, state
+from .modes import ANOMALY, OBSERVED, recording, state
 from .tensor import Tensor, wrap
 
 _accumulating = threading.Lock()  # NumPy lets other threads run while it adds
-
-
-class _Recording(Mode):
-    """Gradients on for a pass that is itself recorded, off for any other."""
-
-    def __init__(self, on: bool):
-        self.on = on
-
-    def change(self):
-        state.flags = state.flags & ~NO_GRAD if self.on else state.flags | NO_GRAD
 
 
 class Task:
@@ -144,7 +134,7 @@ class Task:
             node.release()
         if hooks is not None and hooks.post:
             results = self.after(node, hooks, grads, results)
-        if state.flags & ANOMALY:
+        if state.flags & ANOMALY and state.check_nan:
             check_anomaly(node, results)
         return results
 
@@ -307,6 +297,6 @@ def check_anomaly(node, results) -> None:
 def backward(edges, grads, keep: bool, lift: bool, targets=None) -> dict:
     """Run a pass; what was caught at targets, by edge."""
     task = Task(edges, grads, keep, lift, targets)
-    with _Recording(lift):
+    with recording(lift):
         task.run()
     return task.caught

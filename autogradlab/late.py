@@ -4,20 +4,13 @@
 here, once; nothing else sets attributes on Tensor.
 """
 
-_installed = {}
 operators = {}  # name -> operator, for the lower files that need one at run time
 functions = {}  # name -> public function, likewise
 
 
 def install(cls: type, methods: dict) -> None:
-    """Give `cls` its methods.  A name that the class defines itself, or that was installed before, is an error."""
+    """Give `cls` its methods.  A name that the class has already is an error."""
     for name, method in methods.items():
         if name in vars(cls):
             raise TypeError(f"{cls.__name__}.{name} exists already: an operator must not replace it")
         setattr(cls, name, method)
-        _installed[name] = method
-
-
-def installed() -> dict:
-    """What was installed, by name."""
-    return dict(_installed)

@@ -18,6 +18,7 @@ class State(threading.local):
     packing = None  # (pack, unpack): saved-tensor hooks in force
     observer = None  # called with what happened; the one slot for trace and profiler
     autocast = None
+    check_nan = True  # whether anomaly mode stops at a nan
 
 
 state = State()
@@ -80,7 +81,7 @@ class Mode:
         return generator
 
 
-def _bare(cls, args):
+def _bare(args) -> bool:
     """`@no_grad` without parentheses: the decorated function is the only argument."""
     return len(args) == 1 and callable(args[0]) and not isinstance(args[0], bool)
 
@@ -88,7 +89,7 @@ def _bare(cls, args):
 class _GradMode(Mode):
     def __new__(cls, *args):
         self = super().__new__(cls)
-        if _bare(cls, args):
+        if _bare(args):
             return Mode.__call__(self, args[0])
         return self
 
@@ -161,6 +162,16 @@ def is_grad_enabled() -> bool:
 def is_inference_mode_enabled() -> bool:
     """Whether inference mode is on now, in this thread."""
     return bool(state.flags & INFERENCE)
+
+
+class recording(Mode):
+    """Gradients on or off, whatever they were: for the engine's own work, which is recorded only under create_graph."""
+
+    def __init__(self, on: bool):
+        self.on = on
+
+    def change(self):
+        state.flags = state.flags & ~NO_GRAD if self.on else state.flags | NO_GRAD
 
 
 class observe(Mode):

@@ -13,7 +13,7 @@ Source: https://pytorch.org/docs/stable/notes/autograd.html#in-place-correctness
 
 from . import errors, late, shapes
 from .graph import Node
-from .modes import INFERENCE, NO_GRAD, Mode, state
+from .modes import INFERENCE, NO_GRAD, recording, state
 from .tensor import Tensor, view_of, wrap
 
 
@@ -139,16 +139,6 @@ def _move_retained(tensor: Tensor, node: Node) -> None:
         node.get_hooks().retain[0] = old.hooks.retain.pop(tensor._nr)
 
 
-class _Recording(Mode):
-    """Gradients on or off for the length of a node's own work."""
-
-    def __init__(self, on: bool):
-        self.on = on
-
-    def change(self):
-        state.flags = state.flags & ~NO_GRAD if self.on else state.flags | NO_GRAD
-
-
 class CopySlices(Node):
     """A write into part of a base: the gradient of the written cells goes through the write, that of the others past
     it.
@@ -164,7 +154,7 @@ class CopySlices(Node):
         self.geometry = tuple(target.shape), target.stride(), target._offset
 
     def run(self, grads, lift: bool):
-        with _Recording(lift):
+        with recording(lift):
             g = grads[0] if lift else wrap(grads[0], self.dtype, self.device)
             shape, stride, offset = self.base_geometry
             whole = late.functions["empty_strided"](shape, stride, dtype=self.dtype, device=self.device)

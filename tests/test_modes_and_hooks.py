@@ -139,8 +139,15 @@ def test_saved_tensors_hooks_pack_and_unpack():
 def test_anomaly_mode_names_the_forward_line():
     x = leaf(0.0)
     said = io.StringIO()
-    with redirect_stderr(said), torch.autograd.detect_anomaly():
+    with redirect_stderr(said), pytest.warns(UserWarning, match="Anomaly"), torch.autograd.detect_anomaly():
         y = torch.sqrt(x) * 0  # the line to be named
         with pytest.raises(RuntimeError, match="'SqrtBackward0' returned nan"):
             y.sum().backward()
     assert "the line to be named" in said.getvalue() and not torch.is_anomaly_enabled()
+
+
+def test_anomaly_mode_may_let_nan_pass():
+    x = leaf(0.0)
+    with pytest.warns(UserWarning, match="Anomaly"), torch.autograd.detect_anomaly(check_nan=False):
+        (torch.sqrt(x) * 0).sum().backward()
+    assert x.grad.isnan().item()
