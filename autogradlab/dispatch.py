@@ -6,6 +6,8 @@ tensor, and a node if anything needs gradients.  `call_view` is the same for ope
 one is in `table.py`.
 """
 
+import warnings
+
 import numpy
 
 from . import dtypes, errors, late, shapes, views
@@ -136,20 +138,25 @@ def common_dtype(tensors) -> dtypes.dtype:
     return dtypes.combine(*groups)
 
 
-def operand(value, beside: Tensor):
-    """A Python or NumPy number beside a tensor, as a 0-d tensor (a NumPy array as a tensor); None for anything else."""
+def operand(value, beside: Tensor, floats: bool = False):
+    """A Python or NumPy number beside a tensor, as a 0-d tensor (a NumPy array as a tensor); None for anything else.
+
+    floats: the operation makes floats of integers, so a number must not be squeezed into the tensor's integer dtype.
+    """
     kind = dtypes.PYTHON.get(type(value))
     if kind is None:
         if isinstance(value, float):
             value, kind = float(value), dtypes.get_default_dtype()
         elif isinstance(value, (numpy.ndarray, numpy.generic)):
-            return operand(value.item(), beside) if not value.shape else late.functions["from_numpy"](value)
+            return operand(value.item(), beside, floats) if not value.shape else late.functions["from_numpy"](value)
         elif hasattr(value, "__index__"):
-            return operand(value.__index__(), beside)
+            return operand(value.__index__(), beside, floats)
         else:
             return None
     mine = beside._dtype
     device = beside._device
+    if floats and not mine.is_floating_point:
+        kind = dtypes.get_default_dtype()
     if mine.category >= kind.category and not mine.is_half:
         if mine.category == dtypes.INT:  # integers that do not fit wrap round, as they do in the sum itself
             bits = mine.itemsize * 8
@@ -179,6 +186,8 @@ def unusual(op, inputs, options):
 
 def record(op, inputs, options, outputs) -> None:
     """Give results their node, if an input requires gradients that this operator has a formula for."""
+    if not outputs[0]._dtype.is_floating_point:
+        return
     edges, mask, bit = [], 0, 1
     for t in inputs:
         node = t._node if t._view is None else t._view.node(t)
@@ -286,28 +295,23 @@ def call_views(op, source: Tensor, options=NOTHING) -> tuple:
     return out
 
 
-def call_into(op, target: Tensor, inputs, options=NOTHING, in_place: bool = True) -> Tensor:
-    """Run an operator and write its result into `target`: its first input (in place), or a tensor given as out=."""
+def call_into(op, target: Tensor, inputs, options=NOTHING) -> Tensor:
+    """Run an operator and write its result into `target`, its first input."""
     if state.flags & UNUSUAL:
         unusual(op, inputs, options)
     recorded = not state.flags & NO_GRAD and any(t.requires_grad for t in (target, *inputs))
-    if recorded and not in_place:
-        raise RuntimeError(
-            f"{op.name}(): functions with out=... arguments don't support automatic differentiation: use the result."
-        )
     views.check_writable(target, recorded, op.uniform)
     device, computing, windows, result = convert(op, inputs, options)
     if device is not target._device:
         raise errors.device_mismatch(op.name, (target, *inputs))
     if not dtypes.can_cast(result, target._dtype):
-        raise errors.cannot_cast(op.name + ("_" if in_place else ""), result, target._dtype)
+        raise errors.cannot_cast(op.name + "_", result, target._dtype)
     if op.pointwise:
         shape = shapes.broadcast_shapes(*[tuple(t.shape) for t in inputs])
         if shape != tuple(target.shape):
-            what = "in-place result" if in_place else "out= tensor"
             raise RuntimeError(
-                f"{op.name}: the result has shape {shape}, the {what} has shape {tuple(target.shape)}: it cannot be "
-                f"resized."
+                f"{op.name}_: the result has shape {shape}, the tensor written to has shape {tuple(target.shape)}: it "
+                "cannot be resized by an in-place operation."
             )
     edges = wanted = original = None
     if recorded and op.formulas:
@@ -325,6 +329,31 @@ def call_into(op, target: Tensor, inputs, options=NOTHING, in_place: bool = True
         node = make_node(op, edges, wanted, inputs, options, (target,), original, target.memory)
         views.rebase(target, node)
     return target
+
+
+def call_out(op, out: Tensor, inputs, options=NOTHING) -> Tensor:
+    """Run an operator and put its result into a tensor given as out=, which takes the result's shape."""
+    if not state.flags & NO_GRAD and any(t.requires_grad for t in (out, *inputs)):
+        raise RuntimeError(f"{op.name}(): functions with out=... arguments don't support automatic differentiation.")
+    views.check_writable(out, False)
+    made = call(op, inputs, options)
+    if not isinstance(made, Tensor):
+        raise TypeError(f"{op.name}(): out= is for operators with one result; this one returns {len(made)}.")
+    if made._device is not out._device:
+        raise errors.device_mismatch(op.name, (out, *inputs))
+    if not dtypes.can_cast(made._dtype, out._dtype):
+        raise errors.cannot_cast(op.name, made._dtype, out._dtype)
+    if tuple(made.shape) == tuple(out.shape):
+        out.window[...] = fit(out._device.backend, made.window, out._dtype)
+    else:  # resized: the tensor gets other memory
+        if out.numel():
+            message = f"An output with one or more elements was resized from {list(out.shape)} to {list(made.shape)}."
+            warnings.warn(message, UserWarning, stacklevel=4)
+        out._window = fit(out._device.backend, made.window, out._dtype)
+        out._shape = out._stride = out._storage = None
+        out._offset = 0
+    views.written(out)
+    return out
 
 
 def _before_write(target: Tensor) -> Tensor:

@@ -119,14 +119,14 @@ class Task:
         if grads is None or self.needed is not None and node not in self.needed and not wanted:
             return [None] * len(node.edges)  # nothing arrived, or nothing wanted lies that way
         hooks = node.hooks
+        further = self.needed is None or node in self.needed
+        if wanted and further:  # as PyTorch: seen before the hooks if the pass goes on from here, else after them
+            self.catch(node, grads)
         if hooks is not None:
             self.before(node, hooks, grads)
-        if wanted:
-            for nr, grad in enumerate(grads):
-                if (node, nr) in self.targets:
-                    self.caught[node, nr] = grad
-            if node not in self.needed:
-                return [None] * len(node.edges)
+        if not further:
+            self.catch(node, grads)
+            return [None] * len(node.edges)
         if self.observer is not None:
             self.observer("node", node=node, grads=grads, waiting=self.waiting, ready=[p for _, _, p in self.ready])
         results = node.run(grads, self.lift)
@@ -137,6 +137,12 @@ class Task:
         if state.flags & ANOMALY and state.check_nan:
             check_anomaly(node, results)
         return results
+
+    def catch(self, node, grads) -> None:
+        """Keep the gradients of a node's outputs that were asked for."""
+        for nr, grad in enumerate(grads):
+            if (node, nr) in self.targets:
+                self.caught[node, nr] = grad
 
     def arrive(self, place, nr: int, grad) -> None:
         """Add a gradient to those a node or leaf has received for one of its outputs."""
@@ -203,11 +209,12 @@ class Task:
         """The gradient a hook returned in place of the one it was shown."""
         if given is None:
             return grad
-        if not isinstance(given, Tensor) or tuple(given.shape) != tuple(grad.shape):
-            what = f"a Tensor of shape {tuple(given.shape)}" if isinstance(given, Tensor) else type(given).__name__
+        if not isinstance(given, Tensor):
+            raise TypeError(f"expected a Tensor or None, but hook returned {type(given).__name__!r}.")
+        if tuple(given.shape) != tuple(grad.shape):
             raise RuntimeError(
-                f"a hook has changed the size of value: expected None or a Tensor of shape {tuple(grad.shape)}, got "
-                f"{what}."
+                f"a hook has changed the size of value: expected a Tensor of shape {tuple(grad.shape)}, got one of "
+                f"shape {tuple(given.shape)}."
             )
         return given if self.lift else given.window
 

@@ -115,7 +115,7 @@ def mask_mismatch(mask_shape, shape, dim: int) -> IndexError:
     )
 
 
-def bad_index(what: str) -> TypeError | IndexError:
+def bad_index(what: str) -> IndexError:
     return IndexError(
         f"a tensor is indexed by integers, slices, None, ..., lists and long, int, uint8 or bool tensors: got {what}."
     )

@@ -56,10 +56,17 @@ class Exchange:
         return bool(self.item())
 
     def __float__(self) -> float:
-        return float(self.item())
+        return float(self._one())
 
     def __int__(self) -> int:
-        return int(self.item())
+        return int(self._one())
+
+    def _one(self):
+        if self.numel() != 1:
+            raise ValueError(
+                "only one element tensors can be converted to Python scalars: use tolist() for all values."
+            )
+        return self.item()
 
     def __index__(self) -> int:
         if self._dtype.is_floating_point or self.numel() != 1:
@@ -69,4 +76,4 @@ class Exchange:
         return int(self.item())
 
     def __format__(self, spec: str) -> str:
-        return format(self.item(), spec) if not self.shape and spec else format(str(self), spec)
+        return format(self.item(), spec) if not self.shape else object.__format__(self, spec)

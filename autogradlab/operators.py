@@ -15,7 +15,7 @@ they use plain arithmetic and operators of the table, which take both.
 
 from . import dtypes, errors
 from .backends import namespace
-from .dispatch import NOTHING, call, call_into, call_view, call_views, operand
+from .dispatch import NOTHING, call, call_into, call_out, call_view, call_views, operand
 from .graph import OpNode
 from .tensor import Tensor
 
@@ -198,7 +198,7 @@ class Operator:
         """The public function."""
         inputs, options = self.bind(args, kwargs)
         if out is not None:
-            return call_into(self, out, inputs, options, in_place=False)
+            return call_out(self, out, inputs, options)
         if self.geometry is not None:
             return (call_views if self.multi_output else call_view)(self, inputs[0], options)
         return call(self, inputs, options)
@@ -206,7 +206,7 @@ class Operator:
     def write(self, *args, **kwargs):
         """The public in-place method: the result goes into the first tensor."""
         inputs, options = self.bind(args, kwargs)
-        return call_into(self, inputs[0], inputs, options)
+        return call_into(self, args[0], inputs, options)  # not inputs[0], which may be a converted copy
 
 
 def _unary_arguments(input):
@@ -214,10 +214,18 @@ def _unary_arguments(input):
 
 
 def _binary_arguments(input, other):
-    if not isinstance(other, Tensor) and isinstance(input, Tensor):
-        made = operand(other, input)
-        other = other if made is None else made
-    return (input, other), NOTHING
+    return numbers_to_tensors(input, other), NOTHING
+
+
+def numbers_to_tensors(input, other, floats: bool = False) -> tuple:
+    """Two operands, of which one may be a number beside the other."""
+    if isinstance(input, Tensor) and not isinstance(other, Tensor):
+        made = operand(other, input, floats)
+        return input, other if made is None else made
+    if isinstance(other, Tensor) and not isinstance(input, Tensor):
+        made = operand(input, other, floats)
+        return input if made is None else made, other
+    return input, other
 
 
 def _widened(value):

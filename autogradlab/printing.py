@@ -149,7 +149,7 @@ def format_tensor(array, tensor, name: str = "tensor") -> str:
 
 
 def _with_suffixes(text: str, suffixes: list[str], indent: int) -> str:
-    last = len(text) - text.rfind("\n") - 1
+    last = len(text) - text.rfind("\n") + 1
     for suffix in suffixes:
         if last + len(suffix) + 2 > options.linewidth:
             text += ",\n" + " " * indent + suffix

@@ -104,7 +104,7 @@ def _method(op) -> None:
 def _forward(op):
     def symbol(self, other):
         if not isinstance(other, Tensor):
-            other = operand(other, self)
+            other = operand(other, self, op.floats)
             if other is None:
                 return NotImplemented
         return call(op, (self, other))
@@ -114,7 +114,7 @@ def _forward(op):
 
 def _reflected(op):
     def symbol(self, other):
-        other = operand(other, self)
+        other = operand(other, self, op.floats)
         return NotImplemented if other is None else call(op, (other, self))
 
     return symbol
@@ -123,7 +123,7 @@ def _reflected(op):
 def _assigned(op):
     def symbol(self, other):
         if not isinstance(other, Tensor):
-            other = operand(other, self)
+            other = operand(other, self, op.floats)
             if other is None:
                 return NotImplemented
         return call_into(op, self, (self, other))

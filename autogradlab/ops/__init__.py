@@ -19,6 +19,7 @@ from . import (
     pointwise,
     random,
     reduce,
+    rounding,
     running,
     shape,
     slices,
@@ -28,5 +29,5 @@ from . import (
 __all__ = [
     "choose", "compare", "copy", "create", "elementary", "extremes", "gather", "index", "join", "linalg", "masks",
     "order", "pointwise", "random",
-    "reduce", "running", "shape", "slices", "softmax",
+    "reduce", "rounding", "running", "shape", "slices", "softmax",
 ]  # fmt: skip

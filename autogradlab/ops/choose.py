@@ -65,14 +65,32 @@ class clamp_:
         return g * inside
 
 
+def _bound(name: str, function: str, inside, says: str):
+    """A clamp by a tensor: the gradient goes to the input where it lies within (or on the bound), else to the bound."""
+
+    def kernel(xp, a, b, /, out=None):
+        return getattr(xp, function)(a, b, out=out)
+
+    def grad_a(g, a, b):
+        return g * inside(a, b)
+
+    def grad_b(g, a, b):
+        return g * ~inside(a, b)
+
+    block = {"__doc__": says, "kernel": kernel, "grad_a": grad_a, "grad_b": grad_b}
+    return operator(node="ClampBackward0", pointwise=True, public=(), samples=samples.pairs)(type(name, (), block))
+
+
+at_least = _bound("clamp_at_least", "maximum", lambda a, b: a >= b, "The input, or the bound where it is above.")
+at_most = _bound("clamp_at_most", "minimum", lambda a, b: a <= b, "The input, or the bound where it is below.")
+
+
 def clamp(input, min=None, max=None, *, out=None):
     """Values held between min and max: numbers, or tensors that broadcast."""
-    if isinstance(min, Tensor) or isinstance(max, Tensor):
-        held = (
-            input if min is None else maximum.function(input, min if isinstance(min, Tensor) else operand(min, input))
-        )
-        return held if max is None else minimum.function(held, max if isinstance(max, Tensor) else operand(max, input))
-    return clamp_.function(input, min, max, out=out)
+    if not isinstance(min, Tensor) and not isinstance(max, Tensor):
+        return clamp_.function(input, min, max, out=out)
+    held = input if min is None else at_least.function(input, min if isinstance(min, Tensor) else operand(min, input))
+    return held if max is None else at_most.function(held, max if isinstance(max, Tensor) else operand(max, input))
 
 
 public(clamp, also_method=True)

@@ -1,6 +1,6 @@
 """Copies and conversions: clone, to, copy_, fill_, and the methods named after dtypes."""
 
-from autogradlab import backends, devices, dtypes
+from autogradlab import backends, devices, dtypes, shapes
 from autogradlab.dispatch import NOTHING, call_into, operand, record
 from autogradlab.modes import NO_GRAD, state
 from autogradlab.table import method, operator, public
@@ -10,15 +10,24 @@ from . import samples
 from .elementary import zeros_like
 
 
+def laid_out(a):
+    """An array without repeated dimensions: a copy laid out as PyTorch lays out a new tensor like it."""
+    if 0 not in a.strides or a.size < 2:
+        return a
+    strides = shapes.like_strides(a.shape, tuple(s // a.itemsize for s in a.strides))
+    order = sorted(range(a.ndim), key=lambda d: -strides[d])
+    return a.transpose(order).copy("C").transpose([order.index(d) for d in range(a.ndim)])
+
+
 @operator(moves=True, samples=samples.unary)
 class clone:
     """A copy with memory of its own, laid out as the original, through which gradients flow.  (D2 2.2)"""
 
-    def arguments(input, *, memory_format=None):
-        return (input,), NOTHING
+    def arguments(input, *, memory_format="preserve_format"):
+        return (input if memory_format != "contiguous_format" else contiguous(input),), NOTHING
 
     def kernel(xp, a, /):
-        return a.copy("K")
+        return laid_out(a).copy("K")
 
     def grad_a(g):
         return g
@@ -59,6 +68,7 @@ class cast:
 
 
 def _convert(xp, a, dtype):
+    a = laid_out(a)
     if dtype in dtypes.FLOAT8:  # saturate at the largest finite value, as PyTorch: the narrow formats overflow at once
         limit = dtypes.finfo(dtype).max
         wide = a.astype("float32")

@@ -175,7 +175,8 @@ public(lambda data, dtype=None, device=None: as_tensor(data, dtype, device), "as
 # Filled ---------------------------------------------------------------------------------------------------------------
 
 
-def _filled(make, size, dtype, device, requires_grad, *args):
+def _filled(make, size, dtype, device, requires_grad, *args, named=None):
+    size = size if named is None else (named,)
     dtype = dtypes.get_default_dtype() if dtype is None else dtype
     device = devices.resolve(device)
     size = sizes(size)
@@ -185,19 +186,19 @@ def _filled(make, size, dtype, device, requires_grad, *args):
     return out.requires_grad_() if requires_grad else out
 
 
-def zeros(*size, dtype=None, device=None, requires_grad=False) -> Tensor:
+def zeros(*args, size=None, dtype=None, device=None, requires_grad=False) -> Tensor:
     """A tensor of zeros."""
-    return _filled("zeros", size, dtype, device, requires_grad)
+    return _filled("zeros", args, dtype, device, requires_grad, named=size)
 
 
-def ones(*size, dtype=None, device=None, requires_grad=False) -> Tensor:
+def ones(*args, size=None, dtype=None, device=None, requires_grad=False) -> Tensor:
     """A tensor of ones."""
-    return _filled("ones", size, dtype, device, requires_grad)
+    return _filled("ones", args, dtype, device, requires_grad, named=size)
 
 
-def empty(*size, dtype=None, device=None, requires_grad=False, memory_format=None) -> Tensor:
+def empty(*args, size=None, dtype=None, device=None, requires_grad=False, memory_format=None) -> Tensor:
     """A tensor whose elements are whatever the memory held."""
-    return _filled("empty", size, dtype, device, requires_grad)
+    return _filled("empty", args, dtype, device, requires_grad, named=size)
 
 
 def full(size, fill_value, *, dtype=None, device=None, requires_grad=False) -> Tensor:

@@ -19,6 +19,11 @@ min_result = return_type("min", "values indices")
 max_result = return_type("max", "values indices")
 
 
+def equal_or_nan(a, b):
+    """Where two are equal, or both nan: where the extreme was found."""
+    return (a == b) | ((a != a) & (b != b))
+
+
 def _needs_elements(name: str, input, dim) -> None:
     shape = tuple(input.shape)
     if count(shape, dim) == 0:
@@ -38,7 +43,7 @@ def _amax(name: str, function: str, says: str):
         return getattr(xp, function)(a, axis=dim, keepdims=keepdim)
 
     def grad_a(g, a, result, a_shape, dim, keepdim):
-        hit = a == restored(result, a_shape, dim, keepdim)
+        hit = equal_or_nan(a, restored(result, a_shape, dim, keepdim))
         return hit * restored(g / sum(hit, dim=dim, keepdim=keepdim), a_shape, dim, keepdim)
 
     block = {"__doc__": says, "arguments": arguments, "kernel": kernel, "grad_a": grad_a}
@@ -91,7 +96,7 @@ def _whole(name: str, function: str):
         return getattr(xp, function)(a)
 
     def grad_a(g, a, result):
-        hit = a == result
+        hit = equal_or_nan(a, result)
         return hit * (g / sum(hit))
 
     block = {"__doc__": f"The {name}imum of all elements.", "arguments": arguments, "kernel": kernel, "grad_a": grad_a}
@@ -104,7 +109,8 @@ max_all, min_all = _whole("max", "max"), _whole("min", "min")
 
 
 def _extreme(name, at, whole, pairwise):
-    def extreme(input, dim=None, keepdim=False, *, other=None, out=None):
+    def extreme(input, dim=None, keepdim=False, *, axis=None, other=None, out=None):
+        dim = dim if axis is None else axis
         if isinstance(dim, Tensor) or other is not None:
             return pairwise.function(input, dim if other is None else other, out=out)
         return whole.function(input) if dim is None else at.function(input, dim, keepdim)

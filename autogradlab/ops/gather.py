@@ -84,6 +84,8 @@ class scatter_zeros:
 
     def kernel(xp, a, index, /, shape, dim):
         whole = xp.zeros(shape, a.dtype)
+        if not shape:
+            return whole + xp.sum(a)
         xp.add.at(whole, _coordinates(xp, index, dim), a)
         return whole
 
@@ -115,6 +117,7 @@ class scatter:
 
     def arguments(input, dim, index, src):
         dim, index = _along("scatter", input, dim, index, src)
+        index, src = (t if input.dim() else t.reshape(()) for t in (index, src))
         if src._dtype is not input._dtype:
             raise RuntimeError(
                 f"scatter(): Expected self.dtype to be equal to src.dtype: got {input._dtype} and {src._dtype}."

@@ -15,7 +15,7 @@ from .elementary import zeros_like
 from .shape import broadcast_tensors
 from .slices import alias, select, slice_
 
-INDEX_DTYPES = (dtypes.int64, dtypes.int32, dtypes.int16, dtypes.int8, dtypes.uint8)
+INDEX_DTYPES = (dtypes.int64, dtypes.int32, dtypes.int16, dtypes.int8)
 
 
 def bounds(index: Tensor) -> tuple[int, int]:
@@ -142,7 +142,7 @@ def _positions(x: Tensor, indices) -> tuple[Tensor, tuple[int, ...]]:
         if given is None:
             d += 1
             continue
-        if given._dtype in (dtypes.bool_, dtypes.uint8) and given._dtype is dtypes.bool_:
+        if given._dtype is dtypes.bool_:
             part = tuple(x.shape[d : d + given.dim()])
             if tuple(given.shape) != part:
                 raise errors.mask_mismatch(given.shape, x.shape, d)
@@ -178,6 +178,8 @@ def _positions(x: Tensor, indices) -> tuple[Tensor, tuple[int, ...]]:
 
 def _as_index(item, device):
     """One item of an index in the form the rest understands."""
+    if isinstance(item, Tensor) and item._dtype is dtypes.uint8:
+        return item != 0  # bytes served as masks before there was bool, and still do
     if item is None or item is Ellipsis or isinstance(item, (int, slice, Tensor)):
         return item
     if isinstance(item, (list, tuple, range)):
@@ -196,6 +198,8 @@ def _views(x: Tensor, key):
     """Apply what shares memory (integers, slices, None, ...); return the view and the tensors left for its
     dimensions.
     """
+    if isinstance(key, list) and any(k is None or k is Ellipsis or isinstance(k, slice) for k in key):
+        key = tuple(key)  # as PyTorch: a list that holds slices stands for a tuple
     items = key if isinstance(key, tuple) else (key,)
     items = [_as_index(i, x._device) for i in items]
     used = sum(

@@ -173,4 +173,4 @@ def _meshgrid(tensors, indexing):
             if d != i:
                 out = unsqueeze.function(out, d)
         grids.append(expand.function(out, size))
-    return tuple(g.transpose(0, 1) for g in (grids[1], grids[0], *grids[2:])) if swap else tuple(grids)
+    return (grids[1], grids[0], *grids[2:]) if swap else tuple(grids)

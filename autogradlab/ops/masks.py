@@ -5,6 +5,7 @@ from autogradlab.dispatch import operand
 from autogradlab.table import method, operator, public
 from autogradlab.tensor import Tensor, wrap
 
+from .choose import where
 from .index import getitem
 from .shape import broadcast_tensors
 
@@ -14,30 +15,47 @@ def _mask_samples(make):
     yield (make(2, 3), make.bools(3)), {"value": -1}
 
 
-@operator(moves=True, promote=False, in_place=True, samples=_mask_samples)
-class masked_fill:
-    """One number where the mask is True.  (D1 4.2)"""
+@operator(node="MaskedFillBackward0", moves=True, promote=False, public=(), samples=_mask_samples)
+class masked_fill_:
+    """One number where the mask is True."""
 
     def arguments(input, mask, value):
         if mask._dtype is not dtypes.bool_:
             raise RuntimeError(f"masked_fill only supports boolean masks, but got mask with dtype {mask._dtype}.")
-        if isinstance(value, Tensor):
-            if value.dim():
-                raise RuntimeError(
-                    "masked_fill only supports a 0-dimensional value tensor, but got tensor with "
-                    f"{value.dim()} dimension(s)."
-                )
-            value = value.item()
         operand(value, input)
-        if input._dtype.category < dtypes.of_python(value).category:
-            raise RuntimeError(f"value cannot be converted to type {input._dtype.name} without overflow: {value}.")
-        return (input, mask), {"value": value}
+        return (input, mask), {"value": value if input._dtype.is_floating_point else int(value)}
 
     def kernel(xp, a, mask, /, value):
         return xp.where(mask, xp.full((), value, a.dtype), a)
 
     def grad_a(g, mask):
-        return masked_fill(g, mask, 0)
+        return masked_fill_(g, mask, 0)
+
+
+def masked_fill(input, mask, value):
+    """One number, or the value of a 0-d tensor (which then gets its gradient), where the mask is True.  (D1 4.2)"""
+    if isinstance(value, Tensor):
+        return where(mask, _single(value).to(input._dtype), input)
+    return masked_fill_.function(input, mask, value)
+
+
+def masked_fill_in_place(self, mask, value):
+    """Write one number, or the value of a 0-d tensor, where the mask is True."""
+    if isinstance(value, Tensor) and value.requires_grad:
+        return self.copy_(where(mask, _single(value).to(self._dtype), self))
+    return masked_fill_.write(self, mask, _single(value).item() if isinstance(value, Tensor) else value)
+
+
+def _single(value: Tensor) -> Tensor:
+    if value.dim():
+        raise RuntimeError(
+            f"masked_fill only supports a 0-dimensional value tensor, but got tensor with {value.dim()} dimension(s)."
+        )
+    return value
+
+
+public(masked_fill, also_method=True)
+method(masked_fill_in_place, "masked_fill_")
 
 
 def masked_select(input, mask):

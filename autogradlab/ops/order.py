@@ -5,8 +5,9 @@ from autogradlab.size import return_type
 from autogradlab.table import operator, public
 from autogradlab.tensor import wrap
 
+from .extremes import equal_or_nan
 from .gather import scatter_zeros
-from .reduce import restored
+from .reduce import restored, sum
 
 sort_result = return_type("sort", "values indices")
 topk_result = return_type("topk", "values indices")
@@ -83,9 +84,10 @@ class topk:
 median_result = return_type("median", "values indices")
 
 
-@operator(outputs=median_result, public=(), samples=lambda make: [((make(3, 5), 1), {}), ((make(4, 3), 0), {})])
+@operator(node="MedianBackward1", outputs=median_result, public=(),
+          samples=lambda make: [((make(3, 5), 1), {}), ((make(4, 3), 0), {})])  # fmt: skip
 class median_at:
-    """The middle element along a dimension (of two, the lower), and where it is: (values, indices)."""
+    """The middle element along a dimension (of two, the lower; nan if there is one), and where: (values, indices)."""
 
     def arguments(input, dim, keepdim=False):
         return (input,), {"dim": shapes.wrap_dim(dim, input.dim()), "keepdim": bool(keepdim)}
@@ -94,21 +96,42 @@ class median_at:
         if not a.ndim:
             return a.copy(), xp.zeros((), "int64")
         middle = (a.shape[dim] - 1) // 2
-        where = order(xp, a, dim, False)[(slice(None),) * dim + (slice(middle, middle + 1),)].copy()
+        where = order(xp, a, dim, False)[(slice(None),) * dim + (slice(middle, middle + 1),)]
+        nan = a != a
+        first = xp.expand_dims(xp.argmax(nan, axis=dim), dim)
+        where = xp.where(xp.any(nan, axis=dim, keepdims=True), first, where)
         values = xp.take_along_axis(a, where, axis=dim)
         return (values, where) if keepdim else (xp.squeeze(values, axis=dim), xp.squeeze(where, axis=dim).copy())
 
     def grad_a(g, indices, a_shape, dim, keepdim):
         if not a_shape:
             return g
-        return scatter_zeros(
-            restored(g, a_shape, (dim,), keepdim), restored(indices, a_shape, (dim,), keepdim), a_shape, dim
-        )
+        g, indices = (restored(t, a_shape, (dim,), keepdim) for t in (g, indices))
+        return scatter_zeros(g, indices, a_shape, dim)
+
+
+@operator(node="MedianBackward0", public=(), samples=lambda make: [((make(3, 3),), {}), ((make(),), {})])
+class median_all:
+    """The middle of all elements (of two, the lower; nan if there is one); equal elements share the gradient."""
+
+    def arguments(input):
+        return (input,), {}
+
+    def kernel(xp, a, /):
+        if not a.size:
+            return xp.full((), xp.nan, a.dtype)
+        flat = a.reshape(-1)
+        nan = flat[xp.argmax(flat != flat)]
+        return xp.where(xp.any(flat != flat), nan, flat[order(xp, flat, 0, False)[(flat.size - 1) // 2]])
+
+    def grad_a(g, a, result):
+        hit = equal_or_nan(a, result)
+        return hit * (g / sum(hit))
 
 
 def median(input, dim=None, keepdim=False):
     """The middle element (of two, the lower): of all, or with dim (values, indices) along that dimension."""
-    return median_at.function(input.reshape(-1), 0)[0] if dim is None else median_at.function(input, dim, keepdim)
+    return median_all.function(input) if dim is None else median_at.function(input, dim, keepdim)
 
 
 public(median, also_method=True)

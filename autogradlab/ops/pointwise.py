@@ -1,8 +1,10 @@
 """Arithmetic, element by element.  Operands broadcast; the engine sums gradients back to each operand's shape."""
 
+import numpy
+
 from autogradlab import dtypes
-from autogradlab.dispatch import NOTHING, operand
-from autogradlab.operators import _binary_arguments
+from autogradlab.dispatch import NOTHING, call, operand
+from autogradlab.operators import numbers_to_tensors
 from autogradlab.table import alias, method, operator, public
 from autogradlab.tensor import Tensor
 
@@ -10,10 +12,27 @@ from . import samples
 from .choose import where
 from .elementary import log, zeros_like
 from .kinds import binary, not_bool, pointwise
+from .rounding import floor, sign, trunc
 
 
 def no_formula(name: str):
     raise RuntimeError(f"derivative for {name} is not implemented: it is a step function, flat almost everywhere.")
+
+
+def _scaled_arguments(input, other, alpha):
+    """The arguments of add and sub: two operands and a factor for the second."""
+    inputs = numbers_to_tensors(input, other)
+    if isinstance(alpha, float) and not any(isinstance(t, Tensor) and t._dtype.is_floating_point for t in inputs):
+        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+    return inputs, NOTHING if alpha == 1 else {"alpha": alpha}
+
+
+def _no_bools(*operands) -> None:
+    if any(isinstance(t, bool) or isinstance(t, Tensor) and t._dtype is dtypes.bool_ for t in operands):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with a bool tensor is not supported: to invert a mask use `~` or "
+            "logical_not()."
+        )
 
 
 @operator(**binary, symbols=("__add__", "__radd__", "__iadd__"), samples=samples.with_number)
@@ -21,8 +40,7 @@ class add:
     """Sum, element by element: input + alpha * other, over their broadcast shape.  (D1 1.3)"""
 
     def arguments(input, other, *, alpha=1):
-        inputs, _ = _binary_arguments(input, other)
-        return inputs, NOTHING if alpha == 1 else {"alpha": alpha}
+        return _scaled_arguments(input, other, alpha)
 
     def kernel(xp, a, b, /, alpha=1, out=None):
         return xp.add(a, b if alpha == 1 else b * alpha, out=out)
@@ -34,13 +52,13 @@ class add:
         return g if alpha == 1 else g * alpha
 
 
-@operator(**binary, symbols=("__sub__", "__rsub__", "__isub__"), accepts=not_bool, samples=samples.with_number)
+@operator(**binary, samples=samples.with_number)
 class sub:
     """Difference, element by element: input - alpha * other, over their broadcast shape.  (D1 1.3)"""
 
     def arguments(input, other, *, alpha=1):
-        inputs, _ = _binary_arguments(input, other)
-        return inputs, NOTHING if alpha == 1 else {"alpha": alpha}
+        _no_bools(input, other)
+        return _scaled_arguments(input, other, alpha)
 
     def kernel(xp, a, b, /, alpha=1, out=None):
         return xp.subtract(a, b if alpha == 1 else b * alpha, out=out)
@@ -52,12 +70,37 @@ class sub:
         return -g if alpha == 1 else g * -alpha
 
 
-def rsub(input, other, *, alpha=1):
-    """other - alpha * input."""
-    return sub.function(operand(other, input) if not isinstance(other, Tensor) else other, input, alpha=alpha)
+@operator(node="RsubBackward1", pointwise=True, autocast="promote", samples=samples.with_number)
+class rsub:
+    """other - alpha * input: subtraction the other way round, as 5 - x needs it."""
+
+    def arguments(input, other, *, alpha=1):
+        _no_bools(input, other)
+        return _scaled_arguments(input, other, alpha)
+
+    def kernel(xp, a, b, /, alpha=1, out=None):
+        return xp.subtract(b, a if alpha == 1 else a * alpha, out=out)
+
+    def grad_a(g, alpha=1):
+        return -g if alpha == 1 else g * -alpha
+
+    def grad_b(g):
+        return g
 
 
-public(rsub)
+def _minus(self, other):
+    if type(other) is Tensor and other._dtype is self._dtype is not dtypes.bool_:
+        return call(sub, (self, other))
+    return sub.function(self, other) if _is_operand(other) else NotImplemented
+
+
+def _is_operand(value) -> bool:
+    return isinstance(value, (Tensor, int, float, numpy.ndarray, numpy.generic))
+
+
+method(_minus, "__sub__")
+method(lambda self, other: rsub.function(self, other) if _is_operand(other) else NotImplemented, "__rsub__")
+method(lambda self, other: sub.write(self, other) if _is_operand(other) else NotImplemented, "__isub__")
 
 
 @operator(**binary, symbols=("__mul__", "__rmul__", "__imul__"), samples=samples.with_number)
@@ -74,10 +117,13 @@ class mul:
         return g * a
 
 
-@operator(node="DivBackward0", **binary, floats=True, symbols=("__truediv__", "__rtruediv__", "__itruediv__"),
+@operator(node="DivBackward0", **binary, floats=True, symbols=("__truediv__", "__itruediv__"),
           public=(), samples=samples.with_number)  # fmt: skip
 class true_divide:
     """Quotient, element by element; integers become floats.  (D1 1.3)"""
+
+    def arguments(input, other):
+        return numbers_to_tensors(input, other, floats=True), NOTHING
 
     def kernel(xp, a, b, /, out=None):
         return xp.true_divide(a, b, out=out)
@@ -138,8 +184,21 @@ def div_(self, other, *, rounding_mode=None):
     return _division(rounding_mode).write(self, other)
 
 
+@operator(node="DivBackward1", **binary, public=(), accepts=not_bool, samples=samples.positive_pairs)
+class floor_quotient:
+    """Quotient rounded down, as div(rounding_mode="floor") gives it: its derivative is zero."""
+
+    kernel = floor_divide.block.kernel
+
+    def grad_a(g):
+        return zeros_like(g)
+
+    def grad_b(g):
+        return zeros_like(g)
+
+
 def _division(rounding_mode):
-    found = {None: true_divide, "trunc": trunc_divide, "floor": floor_divide}.get(rounding_mode)
+    found = {None: true_divide, "trunc": trunc_divide, "floor": floor_quotient}.get(rounding_mode)
     if found is None:
         raise RuntimeError(
             f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found {rounding_mode!r}."
@@ -149,6 +208,8 @@ def _division(rounding_mode):
 
 public(div, also_method=True)
 method(div_)
+# As PyTorch: a number over a tensor is its reciprocal, scaled.
+method(lambda self, other: reciprocal.function(self) * other if _is_operand(other) else NotImplemented, "__rtruediv__")
 for _name in ("divide", "true_divide"):
     alias(_name, "div")
 
@@ -220,9 +281,14 @@ class pow_tensor:
     """A power with a tensor as exponent.  The derivative at 0 ** b is 0 by the exponent where b is not negative."""
 
     def kernel(xp, a, b, /, out=None):
-        if a.dtype.kind in "iu" and bool(xp.any(b < 0)):
-            raise RuntimeError("Integers to negative integer powers are not allowed: convert to float first.")
-        return xp.power(a, b, out=out)
+        if a.dtype.kind != "i" or not bool(xp.any(b < 0)):
+            return xp.power(a, b, out=out)
+        made = xp.power(a, xp.maximum(b, 0))  # 1 / a ** -b, rounded to an integer: 0, but for 1 and -1
+        inverse = xp.where(a == 1, 1, xp.where(a == -1, 1 - 2 * (b % 2), 0))
+        made = xp.where(b < 0, inverse, made).astype(a.dtype)
+        if out is not None:
+            out[...] = made
+        return made
 
     def grad_a(g, a, b):
         return where(b == 0, zeros_like(g), g * (b * a ** (b - 1)))
@@ -252,7 +318,7 @@ method(pow_, "__ipow__")
 
 @operator(**pointwise, accepts=not_bool, symbols=("__neg__",), samples=samples.unary)
 class neg:
-    """-x, element by element."""
+    """-x, element by element.  Not of bools: to invert a mask use ~."""
 
     def kernel(xp, a, /, out=None):
         return xp.negative(a, out=out)
@@ -270,65 +336,6 @@ class abs:
 
     def grad_a(g, a):
         return g * sign(a)
-
-
-@operator(**pointwise, samples=samples.unary)
-class sign:
-    """-1, 0 or 1.  The derivative is 0."""
-
-    def kernel(xp, a, /, out=None):
-        return xp.sign(a, out=out) if a.dtype.kind != "b" else a.copy()
-
-    def grad_a(g):
-        return zeros_like(g)
-
-
-@operator(**pointwise, accepts=not_bool, samples=samples.unary)
-class floor:
-    """The largest integer not above.  The derivative is 0."""
-
-    def kernel(xp, a, /, out=None):
-        return xp.floor(a, out=out)
-
-    def grad_a(g):
-        return zeros_like(g)
-
-
-@operator(**pointwise, accepts=not_bool, samples=samples.unary)
-class ceil:
-    """The smallest integer not below.  The derivative is 0."""
-
-    def kernel(xp, a, /, out=None):
-        return xp.ceil(a, out=out)
-
-    def grad_a(g):
-        return zeros_like(g)
-
-
-@operator(**pointwise, accepts=not_bool, samples=samples.unary)
-class trunc:
-    """The integer part.  The derivative is 0."""
-
-    def kernel(xp, a, /, out=None):
-        return xp.trunc(a, out=out)
-
-    def grad_a(g):
-        return zeros_like(g)
-
-
-@operator(**pointwise, accepts=not_bool,
-          samples=lambda make: [((make(2, 3),), {}), ((make(2, 3),), {"decimals": 1})])  # fmt: skip
-class round:
-    """To the nearest integer (or number of decimals), halves to the even one.  The derivative is 0."""
-
-    def arguments(input, *, decimals=0):
-        return (input,), {"decimals": decimals} if decimals else NOTHING
-
-    def kernel(xp, a, /, decimals=0):
-        return xp.round(a, decimals)
-
-    def grad_a(g):
-        return zeros_like(g)
 
 
 @operator(**pointwise, floats=True, samples=samples.positive)
@@ -351,3 +358,8 @@ class square:
 
     def grad_a(g, a):
         return g * (a * 2)
+
+
+method(lambda self: self, "__pos__")
+for _name, _of in {"absolute": "abs", "negative": "neg", "multiply": "mul", "subtract": "sub"}.items():
+    alias(_name, _of)

@@ -50,16 +50,18 @@ def _floats(name: str, dtype):
         )
 
 
-def rand(*size, dtype=None, device=None, requires_grad=False) -> Tensor:
+def rand(*args, size=None, dtype=None, device=None, requires_grad=False) -> Tensor:
     """Uniform between 0 (included) and 1 (not)."""
     _floats("rand", dtype)
-    return _draw(size, dtype, device, requires_grad, lambda r, n, d: r.random(n, dtype=d))
+    return _draw(args if size is None else (size,), dtype, device, requires_grad, lambda r, n, d: r.random(n, dtype=d))
 
 
-def randn(*size, dtype=None, device=None, requires_grad=False) -> Tensor:
+def randn(*args, size=None, dtype=None, device=None, requires_grad=False) -> Tensor:
     """Normal with mean 0 and standard deviation 1."""
     _floats("randn", dtype)
-    return _draw(size, dtype, device, requires_grad, lambda r, n, d: r.standard_normal(n, dtype=d))
+    return _draw(
+        args if size is None else (size,), dtype, device, requires_grad, lambda r, n, d: r.standard_normal(n, dtype=d)
+    )
 
 
 def randint(low, high=None, size=None, *, dtype=None, device=None, requires_grad=False) -> Tensor:

@@ -13,7 +13,7 @@ from autogradlab.table import method, operator
 from . import samples
 from .choose import where
 from .elementary import exp, zeros_like
-from .pointwise import sign
+from .rounding import sign
 from .running import others
 from .shape import expand
 
@@ -22,7 +22,8 @@ def axes(input, dim) -> tuple[int, ...] | None:
     """The dimensions to reduce, counted from 0; None for all of them."""
     if dim is None or (not isinstance(dim, int) and len(dim) == 0):
         return None
-    return shapes.wrap_dims(dim, input.dim()) if input.shape else None
+    wrapped = shapes.wrap_dims(dim, input.dim())
+    return wrapped if input.shape else None
 
 
 def restored(g, shape, dim, keepdim):
@@ -46,9 +47,10 @@ def numbered(name: str):
 
 
 def _reduction(input, dim=None, keepdim=False, *, dtype=None):
-    if dtype is not None and dtype is not input._dtype:
-        input = input.to(dtype)
-    return (input,), {"dim": axes(input, dim), "keepdim": bool(keepdim)}
+    options = {"dim": axes(input, dim), "keepdim": bool(keepdim)}
+    if dtype is not None:
+        input, options["dtype"] = input.to(dtype), dtype
+    return (input,), options
 
 
 @operator(node=numbered("Sum"), result=dtypes.of_sum, autocast="fp32", samples=samples.dims)
@@ -57,7 +59,7 @@ class sum:
 
     arguments = _reduction
 
-    def kernel(xp, a, /, dim=None, keepdim=False):
+    def kernel(xp, a, /, dim=None, keepdim=False, dtype=None):
         return xp.sum(a, axis=dim, keepdims=keepdim)
 
     def grad_a(g, a_shape, dim, keepdim):
@@ -74,7 +76,7 @@ class mean:
             raise errors.mean_of_integers(inputs[0]._dtype)
         return inputs, options
 
-    def kernel(xp, a, /, dim, keepdim):
+    def kernel(xp, a, /, dim, keepdim, dtype=None):
         return xp.sum(a, axis=dim, keepdims=keepdim) / a.dtype.type(count(a.shape, dim))
 
     def grad_a(g, a_shape, dim, keepdim):
@@ -177,7 +179,7 @@ class prod:
 
     arguments = _one_dim("prod")
 
-    def kernel(xp, a, /, dim, keepdim):
+    def kernel(xp, a, /, dim, keepdim, dtype=None):
         return xp.prod(a, axis=dim, keepdims=keepdim)
 
     def grad_a(g, a, a_shape, dim, keepdim):
@@ -189,12 +191,17 @@ class prod:
 # Truth ----------------------------------------------------------------------------------------------------------------
 
 
+def _truth_dtype(common, options):
+    """bool; but of uint8, which served for bool once, uint8."""
+    return common if common is dtypes.uint8 else dtypes.bool_
+
+
 def _truth(name: str, says: str):
     def kernel(xp, a, /, dim, keepdim):
         return getattr(xp, name)(a != 0, axis=dim, keepdims=keepdim)
 
     block = {"__doc__": says, "arguments": _reduction, "kernel": kernel}
-    return operator(result=dtypes.bool_, samples=samples.dims)(type(name, (), block))
+    return operator(result=_truth_dtype, samples=samples.dims)(type(name, (), block))
 
 
 any = _truth("any", "Whether at least one element is not zero.")
@@ -236,7 +243,7 @@ class norm:
             raise errors.wrong_dtype("norm", "a floating point or complex tensor", inputs[0]._dtype)
         return inputs, {"p": float(p), **options}
 
-    def kernel(xp, a, /, p, dim, keepdim):
+    def kernel(xp, a, /, p, dim, keepdim, dtype=None):
         size = xp.absolute(a)
         if p == math.inf or p == -math.inf:
             return (xp.max if p > 0 else xp.min)(size, axis=dim, keepdims=keepdim)
@@ -267,6 +274,8 @@ class logsumexp:
         return (input,), {"dim": axes(input, dim), "keepdim": bool(keepdim)}
 
     def kernel(xp, a, /, dim, keepdim):
+        if not a.size:
+            return xp.log(xp.sum(a, axis=dim, keepdims=keepdim))
         top = xp.max(a, axis=dim, keepdims=True)
         top = xp.where(xp.isfinite(top), top, xp.zeros_like(top))
         total = xp.log(xp.sum(xp.exp(a - top), axis=dim, keepdims=True)) + top

@@ -15,9 +15,10 @@ def _running_samples(make):
 
 
 def _running(input, dim, *, dtype=None):
+    options = {"dim": shapes.wrap_dim(dim, input.dim())}
     if dtype is not None:
-        input = input.to(dtype)
-    return (input,), {"dim": shapes.wrap_dim(dim, input.dim())}
+        input, options["dtype"] = input.to(dtype), dtype
+    return (input,), options
 
 
 @operator(result=dtypes.of_sum, in_place=True, samples=_running_samples)
@@ -26,7 +27,7 @@ class cumsum:
 
     arguments = _running
 
-    def kernel(xp, a, /, dim):
+    def kernel(xp, a, /, dim, dtype=None):
         return xp.cumsum(a, axis=dim) if a.ndim else a.copy()
 
     def grad_a(g, dim):
@@ -39,7 +40,7 @@ class cumprod:
 
     arguments = _running
 
-    def kernel(xp, a, /, dim):
+    def kernel(xp, a, /, dim, dtype=None):
         return xp.cumprod(a, axis=dim) if a.ndim else a.copy()
 
     def grad_a(g, a, result, dim):

@@ -58,17 +58,17 @@ class unsafe_view:
     grad_a = view.block.grad_a
 
 
-def _view_method(self, *shape, dtype=None):
+def _view_method(self, *args, size=None):
     """The same elements under another shape, without a copy: an error where the strides do not allow it.  (D1 3.1, D2
     2.3)
     """
-    return view.function(self, sizes(shape))
+    return view.function(self, sizes(args) if size is None else sizes((size,)))
 
 
-def reshape(input, *shape):
+def reshape(input, *args, shape=None):
     """The elements under another shape: a view where the strides allow it, else a copy.  (D1 3.1, D2 2.3)"""
     own = tuple(input.shape)
-    size = shapes.infer_size(sizes(shape), shapes.numel(own))
+    size = shapes.infer_size(sizes(args if shape is None else (shape,)), shapes.numel(own))
     stride = shapes.view_strides(own, input.stride(), size)
     if stride is not None:
         return call_view(view, input, {"size": size}, (size, stride, input._offset))
@@ -184,7 +184,7 @@ class permute:
         return permute(g, dims=tuple(back))
 
 
-method(lambda self, *dims: permute.function(self, sizes(dims)), "permute")
+method(lambda self, *args, dims=None: permute.function(self, sizes(args if dims is None else (dims,))), "permute")
 
 
 def movedim(input, source, destination):

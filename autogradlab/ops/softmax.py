@@ -22,8 +22,7 @@ def _samples(make):
 def _shifted(xp, a, dim):
     if not a.ndim:
         return xp.zeros_like(a)
-    top = xp.max(a, axis=dim, keepdims=True)
-    return a - xp.where(xp.isfinite(top), top, xp.zeros_like(top)) if a.size else a
+    return a - xp.max(a, axis=dim, keepdims=True) if a.size else a.copy()
 
 
 @operator(autocast="fp32", accepts=floating, samples=_samples)

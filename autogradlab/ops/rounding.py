@@ -1,0 +1,69 @@
+"""Steps: sign, floor, ceil, trunc, round.  Flat almost everywhere, so their derivative is 0."""
+
+from autogradlab.dispatch import NOTHING
+from autogradlab.table import operator
+
+from . import samples
+from .elementary import zeros_like
+from .kinds import not_bool, pointwise
+
+
+@operator(**pointwise, samples=samples.unary)
+class sign:
+    """-1, 0 or 1.  The derivative is 0."""
+
+    def kernel(xp, a, /, out=None):
+        if a.dtype.kind != "f":
+            return xp.sign(a, out=out) if a.dtype.kind != "b" else a.copy()
+        return xp.subtract((a > 0).astype(a.dtype), (a < 0).astype(a.dtype), out=out)  # 0 for nan
+
+    def grad_a(g):
+        return zeros_like(g)
+
+
+@operator(**pointwise, accepts=not_bool, samples=samples.unary)
+class floor:
+    """The largest integer not above.  The derivative is 0."""
+
+    def kernel(xp, a, /, out=None):
+        return xp.floor(a, out=out)
+
+    def grad_a(g):
+        return zeros_like(g)
+
+
+@operator(**pointwise, accepts=not_bool, samples=samples.unary)
+class ceil:
+    """The smallest integer not below.  The derivative is 0."""
+
+    def kernel(xp, a, /, out=None):
+        return xp.ceil(a, out=out)
+
+    def grad_a(g):
+        return zeros_like(g)
+
+
+@operator(**pointwise, accepts=not_bool, samples=samples.unary)
+class trunc:
+    """The integer part.  The derivative is 0."""
+
+    def kernel(xp, a, /, out=None):
+        return xp.trunc(a, out=out)
+
+    def grad_a(g):
+        return zeros_like(g)
+
+
+@operator(**pointwise, accepts=not_bool,
+          samples=lambda make: [((make(2, 3),), {}), ((make(2, 3),), {"decimals": 1})])  # fmt: skip
+class round:
+    """To the nearest integer (or number of decimals), halves to the even one.  The derivative is 0."""
+
+    def arguments(input, *, decimals=0):
+        return (input,), {"decimals": decimals} if decimals else NOTHING
+
+    def kernel(xp, a, /, decimals=0):
+        return xp.round(a, decimals)
+
+    def grad_a(g):
+        return zeros_like(g)
