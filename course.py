@@ -83,6 +83,7 @@ def lab_options():
     return options + [
         "--ServerApp.root_dir=" + ROOT,
         "--ServerApp.ip=127.0.0.1",
+        "--ServerApp.contents_manager_class=autogradlab.course.contents.CourseContents",
         "--ServerApp.log_level=WARN",
         "--LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb",
         "--LabApp.news_url=None",
