@@ -7,7 +7,7 @@ window, a view as geometry.
 
 import weakref
 
-from . import devices, dtypes, errors, printing, shapes
+from . import devices, dtypes, errors, late, printing, shapes
 from .exchange import Exchange
 from .graph import AccumulateGrad, Hooks, RemovableHandle
 from .modes import INFERENCE, state
@@ -37,6 +37,13 @@ class Tensor(Exchange):
         "_view",
         "_window",
     )
+
+    def __new__(cls, *args):
+        """The old constructor: Tensor(2, 3) is an unset float tensor of that shape, Tensor([1, 2]) has these values."""
+        if len(args) == 1 and not isinstance(args[0], int):
+            return late.functions["tensor"](args[0], dtype=dtypes.get_default_dtype())
+        return late.functions["empty"](*args or (0,))
+
     __array_priority__ = 1000  # NumPy scalars and arrays beside a tensor let the tensor decide
 
     # Geometry ---------------------------------------------------------------------------------------------------------

@@ -24,10 +24,11 @@ from . import (
     shape,
     slices,
     softmax,
+    two_numbers,
 )
 
 __all__ = [
     "choose", "compare", "copy", "create", "elementary", "extremes", "gather", "index", "join", "linalg", "masks",
     "order", "pointwise", "random",
-    "reduce", "rounding", "running", "shape", "slices", "softmax",
+    "reduce", "rounding", "running", "shape", "slices", "softmax", "two_numbers",
 ]  # fmt: skip
