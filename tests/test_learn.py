@@ -13,7 +13,7 @@ import autogradlab as torch
 from autogradlab import shapes
 from autogradlab.course.mirror import chapter_of
 from autogradlab.course.notebooks import FOLDER, find, read
-from autogradlab.learn import ask, predict, quiz, show_source
+from autogradlab.learn import ask, check_answer, predict, quiz, show_source
 from autogradlab.learn.questions import Question, Unreadable, number_parser, same, tuple_parser
 from autogradlab.learn.quizzes import Attempt
 
@@ -77,8 +77,10 @@ def test_a_reply_names_the_answer_and_knows_particular_mistakes():
     question = Question("strides?", (1, 4), "They change places.", {(4, 1): "Those are a's."}, tuple_parser(2))
     assert question.reply("1, 4").right
     mistake = question.reply("(4, 1)")
-    assert not mistake.right and mistake.text == "Not quite: you said (4, 1), it is (1, 4). Those are a's."
-    assert question.reply("(9, 9)").text.endswith("it is (1, 4).")
+    assert not mistake.right and mistake.text == "Not quite: you said (4, 1); the answer is (1, 4). Those are a's."
+    assert question.reply("(9, 9)").text.endswith("the answer is (1, 4).")
+    words = Question("what then?", "it raises", "No stride says it.")
+    assert words.reply("it copies").text == 'Not quite: you said "it copies"; the answer is "it raises".'
 
 
 # Predict cells.
@@ -107,6 +109,23 @@ def test_a_prediction_is_answered_only_after_one_was_given():
     entry.value = "8000 bytes"
     press.click()
     assert "✓" in spoken(panel)
+
+
+def test_enter_checks_and_another_answer_takes_the_old_reply_away():
+    panel = predict.tuple("Strides?", answer=(4, 1), why="Rows first.")
+    (entry,) = parts(panel, widgets.Text)
+    assert entry.continuous_update is False  # so that its value changes with Enter
+    entry.value = "(4, 1)"
+    assert "✓" in spoken(panel)
+    entry.value = ""
+    assert "✓" not in spoken(panel) and "Rows first" not in spoken(panel)
+    choices = predict.choice("Copy?", ["yes", "no"], answer="no", why="A view.")
+    (options,), (press,) = parts(choices, widgets.RadioButtons), parts(choices, widgets.Button)
+    options.value = "yes"
+    press.click()
+    assert "✗" in spoken(choices)
+    options.value = "no"
+    assert "✗" not in spoken(choices) and "✓" not in spoken(choices)
 
 
 def test_a_choice_starts_without_one_and_its_answer_must_be_there():
@@ -194,6 +213,42 @@ def test_a_quiz_shows_the_score_as_it_is_answered():
     entries[0].value = "a"
     buttons[0].click()
     assert "because a" in spoken(panel) and "1 of 2 answered, 1 of 2 points" in spoken(panel)
+
+
+def test_another_choice_takes_back_what_was_said_of_the_last():
+    panel = quiz(*items())
+    entries, buttons = parts(panel, widgets.RadioButtons), parts(panel, widgets.Button)
+    entries[0].value = "b"
+    buttons[0].click()
+    assert "not b" in spoken(panel)
+    entries[0].value = "c"
+    assert "not b" not in spoken(panel)
+
+
+# Small tasks.
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (None, "Not done yet"),
+        (torch.tensor([1.0, 2.0]), "Right"),
+        (torch.tensor([1.0, 2.0], requires_grad=True), "Right"),
+        ([1, 2], "Right"),
+        (torch.tensor([[1.0, 2.0]]), r"should be \(2,\); it is \(1, 2\)"),
+        (torch.zeros(2), "the values are not"),
+        ("1, 2", "type str"),
+        (torch.Tensor, "of type"),
+    ],
+)
+def test_a_task_is_answered_in_words(given, said):
+    assert re.search(said, check_answer(given, torch.tensor([1.0, 2.0])))
+
+
+def test_without_a_copy_means_the_same_memory():
+    x = torch.arange(6).reshape(2, 3)
+    assert check_answer(x.t(), x.t(), shares_with=x) == "Right."
+    assert "copied" in check_answer(x.t().contiguous(), x.t(), shares_with=x)
 
 
 # Sources.

@@ -147,6 +147,8 @@ def without_a_section(notebook):
 ERROR = new_output("error", ename="ValueError", evalue="no", traceback=[])
 CHANGES = {
     "shows its answers": lambda notebook: first(notebook, "code", "predict.number").metadata.pop("jupyter"),
+    "shows its answer in its first line": change_source("code", "predict.", "predict.number('rows', answer=3)"),
+    "has a line of 93 columns; at most 88": change_source("code", "1 + 1", "1 + 1  # " + "x" * 84),
     "was never executed. Run: python3 course.py notebooks": set_cell("assert 1 < 2", execution_count=None),
     "was executed as number 40, not 12": set_cell("assert 1 < 2", execution_count=40),
     "is empty. Remove it": lambda notebook: notebook.cells.append(new_code_cell("  ")),
@@ -194,6 +196,7 @@ def test_each_rule_sees_what_it_is_for(tmp_path, message):
         lambda notebook: (drop("assert 1 < 2")(notebook), notebook.cells.append(run("1 < 2", 12, text_result("True")))),
         lambda notebook: (no_asking(notebook), [c.metadata.update(tags=["your-turn"]) for c in notebook.cells[::3]]),
         change_source("code", "1 + 1", "%matplotlib inline\n1 + 1"),
+        change_source("code", "predict.", "predict.number(\n    'rows',\n    answer=3,\n)"),
     ],
 )
 def test_what_the_rules_let_pass(tmp_path, change):

@@ -21,6 +21,7 @@ from .notebooks import FOLDER, find, read
 WORDS = (1500, 2500)  # in a chapter
 CELL_WORDS = 120
 CODE_LINES = 15
+CODE_COLUMNS = 88  # longer lines are cut off beside a narrow browser window
 IGNORED_SHARE = 0.15
 IDLE_CELLS = 5  # at most so many in a row that ask nothing of the reader
 
@@ -90,6 +91,9 @@ def code_budget(notebook: NotebookNode, path: Path) -> Iterator[str]:
         lines = len(cell.source.splitlines())
         if lines > CODE_LINES and not folded(cell):
             yield f"cell {number} has {lines} lines of code; at most {CODE_LINES}."
+        widest = max(map(len, cell.source.splitlines()), default=0)
+        if widest > CODE_COLUMNS and not folded(cell):
+            yield f"cell {number} has a line of {widest} columns; at most {CODE_COLUMNS}."
 
 
 def metadata(notebook: NotebookNode, path: Path) -> Iterator[str]:
@@ -235,12 +239,18 @@ def _asks(cell: NotebookNode, names: set[str]) -> bool:
 
 
 def answers_folded(notebook: NotebookNode, path: Path) -> Iterator[str]:
-    """A predict or quiz cell holds its answers, so its source is stored folded away."""
+    """A predict or quiz cell holds its answers, so its source is stored folded away, its first line a mere beginning:
+    a folded cell still shows that line.
+    """
     names = set()
     for number, cell in code_cells(notebook):
         names |= _asking_names(cell)
         starts = re.match(r"\s*(\w+)[.(]", cell.source)
-        if starts and starts[1] in names & {"predict", "quiz"} and not folded(cell):
+        if not starts or starts[1] not in names & {"predict", "quiz"}:
+            continue
+        if re.search(r"\b(answer|right)\s*=", cell.source.lstrip().splitlines()[0]):
+            yield f"cell {number} shows its answer in its first line, the one that stays visible. Break the line."
+        if not folded(cell):
             yield f'cell {number} shows its answers. Give it the metadata {{"jupyter": {{"source_hidden": true}}}}.'
 
 

@@ -1,11 +1,11 @@
-"""What the notebooks import beside the engine: predict cells, quizzes, and the engine's own source.
+"""What the notebooks import beside the engine: predict cells, quizzes, checks of small tasks, the engine's source.
 
 Names are looked up when first used: the exercise checks and `doctor` work where ipywidgets is missing.
 """
 
 from importlib import import_module
 
-_FOUND_IN = {"predict": "", "quiz": "quizzes", "ask": "quizzes", "show_source": "sources"}
+_FOUND_IN = {"predict": "", "quiz": "quizzes", "ask": "quizzes", "show_source": "sources", "check_answer": "answers"}
 __all__ = list(_FOUND_IN)
 
 

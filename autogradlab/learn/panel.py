@@ -52,7 +52,7 @@ def radio(options, label: str) -> widgets.RadioButtons:
 
 
 def field(hint: str, label: str) -> widgets.Text:
-    """A line to type into."""
+    """A line to type into; its value changes with Enter, or when it is left."""
     return widgets.Text(placeholder=hint, tooltip=label, layout=widgets.Layout(width="220px"), continuous_update=False)
 
 

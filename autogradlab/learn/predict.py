@@ -61,7 +61,14 @@ def _ask(asked: Question, entry, kind: str, below: bool = False) -> Panel:
             return
         said.value = f"<b>{'✓' if reply.right else '✗'} {escape(reply.text)}</b><br>{escape(asked.why)}"
 
+    def changed(_) -> None:
+        """Enter in a field asks for the reply; another choice takes back the reply to the last one."""
+        said.value = ""
+        if not below and entry.value:
+            answer()
+
     press.on_click(answer)
+    entry.observe(changed, "value")
     title = note(f"<b>Predict.</b> {escape(asked.text)}")
     folded = (
         f"<p><b>Predict.</b> {escape(asked.text)} <i>({escape(kind)}; run this cell to answer here)</i></p>"

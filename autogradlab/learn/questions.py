@@ -38,9 +38,8 @@ class Question:
         if same(value, self.answer):
             return Reply(True, f"Right: {self.answer_text()}.")
         hint = next((said for wrong, said in self.replies.items() if same(value, wrong)), "")
-        return Reply(
-            False, f"Not quite: you said {_show(value)}, it is {self.answer_text()}." + (f" {hint}" if hint else "")
-        )
+        text = f"Not quite: you said {_quoted(value)}; the answer is {self.shown or _quoted(self.answer)}."
+        return Reply(False, f"{text} {hint}".strip())
 
     def answer_text(self) -> str:
         return self.shown or _show(self.answer)
@@ -48,6 +47,10 @@ class Question:
 
 def _show(value) -> str:
     return value if isinstance(value, str) else repr(value)
+
+
+def _quoted(value) -> str:
+    return f'"{value}"' if isinstance(value, str) else repr(value)
 
 
 def same(a, b) -> bool:

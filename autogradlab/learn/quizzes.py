@@ -105,7 +105,11 @@ def _question(attempt: Attempt, index: int, item: Item, total) -> list:
         said.value = f"<b>{'✓ Right.' if right else '✗ Not this one.'}</b> {escape(words)}"
         total.value = attempt.score()
 
+    def changed(_) -> None:
+        said.value = ""  # it was about another choice
+
     press.on_click(answer)
+    entry.observe(changed, "value")
     return [note(f"<b>{index + 1}.</b> {escape(item.text)}"), entry, row([press]), said]
 
 

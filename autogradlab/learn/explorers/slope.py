@@ -71,7 +71,7 @@ def explore_slope(f: Callable, low: float = -4.0, high: float = 3.0, start: floa
     """
     model = Slope(f, low, high, name)
     slider = widgets.FloatSlider(
-        value=start, min=low, max=high, step=0.25, description="x", continuous_update=True, readout_format=".2f"
+        value=start, min=low, max=high, step=0.05, description="x", continuous_update=True, readout_format=".2f"
     )
     picture, words = note(model.svg(start)), note(f"<code>{model.text(start)}</code>")
 

@@ -12,7 +12,8 @@ from autogradlab.learn.panel import Panel, button, note, row
 from autogradlab.viz import storage
 
 STEPS = {
-    ".t() or .transpose(0, 1)": lambda t: t.transpose(0, 1),
+    ".t()": lambda t: t.t(),
+    ".transpose(0, 1)": lambda t: t.transpose(0, 1),
     ".permute: last dimension first": lambda t: t.permute(t.dim() - 1, *range(t.dim() - 1)),
     "[1:]": lambda t: t[1:],
     "[:, ::2]": lambda t: t[:, ::2],
@@ -47,7 +48,7 @@ class Chain:
             self.refusal = str(error)
             return False
         self.tensors.append(made)
-        self.names.append(name.split(" or ")[0])
+        self.names.append(name)
         self.refusal = ""
         return True
 
