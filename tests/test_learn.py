@@ -245,6 +245,11 @@ def test_a_task_is_answered_in_words(given, said):
     assert re.search(said, check_answer(given, torch.tensor([1.0, 2.0])))
 
 
+def test_a_number_that_is_wrong_is_named():
+    assert check_answer(19, torch.tensor(19.0)) == "Right."
+    assert check_answer(18, torch.tensor(19.0)) == "Not yet: 18 is not the number."
+
+
 def test_without_a_copy_means_the_same_memory():
     x = torch.arange(6).reshape(2, 3)
     assert check_answer(x.t(), x.t(), shares_with=x) == "Right."

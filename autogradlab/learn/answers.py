@@ -18,6 +18,8 @@ def check_answer(given, expected, *, shares_with=None) -> str:
     if tensor.shape != expected.shape:
         return f"Not yet: the shape should be {tuple(expected.shape)}; it is {tuple(tensor.shape)}."
     if not torch.allclose(tensor.to(torch.float64), expected.to(torch.float64), rtol=1e-4, atol=1e-6):
+        if tensor.dim() == 0:
+            return f"Not yet: {tensor.item():g} is not the number."
         return f"Not yet: the shape {tuple(tensor.shape)} is right, the values are not."
     if shares_with is not None and tensor.data_ptr() != shares_with.data_ptr():
         return "Not yet: the values are right, but they were copied on the way."
