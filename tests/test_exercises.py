@@ -88,7 +88,7 @@ def test_the_solution_passes(name):
     said = passes(CHECKS[name], solutions(EXERCISES[0])[name])
     count = len(CHECKS[name].task.visible)
     assert said.startswith(f"{count} of {count} visible checks pass. Hidden checks (")
-    assert "follow when you submit." in said and "hidden checks pass" in said
+    assert "follow when your instructor grades." in said and "hidden checks pass" in said
 
 
 @pytest.mark.parametrize("function", SECOND_WAY, ids=lambda f: f.__name__)
@@ -201,6 +201,19 @@ def test_the_engine_and_numpy_do_not_count_as_one_s_own_code():
         CHECKS["contiguous_strides"](lambda shape: tuple(s // 8 for s in np.empty(shape).strides))
     with pytest.raises(CheckFailed, match="enumerated"):
         CHECKS["view_stride"](lambda *args: enumerated.view_stride(*args))
+
+
+def test_what_is_imported_inside_the_function_is_found_too():
+    """Its first call imports under one name, its second calls under another: that is no unsteadiness."""
+    names = iter(["torch", "torch.late"])
+
+    def contiguous_strides(shape):
+        space = {"__name__": next(names)}
+        exec("def strides(shape): return 1", space)
+        return space["strides"](shape)
+
+    with pytest.raises(CheckFailed, match="The work is done by torch; the exercise asks for yours"):
+        CHECKS["contiguous_strides"](contiguous_strides)
 
 
 def test_what_a_function_prints_reaches_no_stderr():

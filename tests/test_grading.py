@@ -81,8 +81,9 @@ def test_each_student_gets_feedback(graded, student):
     page = (course / "grading" / "feedback" / student / SLUG / f"{SLUG}.html").read_text("utf-8")
     if HANDED[student].graded:
         assert "check_contiguous_strides" in page or "contiguous_strides" in page
+        assert "Test cell" not in page and "Task 8: merge_heads</a>" in page and "summary { display: list-item" in page
     else:
-        assert "could not be graded" in page and "course.py check 03" in page
+        assert "could not be graded" in page and "course.py check 03" in page and "JupyterLab" not in page
 
 
 def test_what_is_printed(graded):
@@ -91,6 +92,9 @@ def test_what_is_printed(graded):
     assert run.stderr == ""
     assert len(run.stdout.splitlines()) == len(HANDED) + 4
     assert "Traceback" not in run.stdout
+    assert [line.split(" of ")[0].strip() for line in run.stdout.splitlines()[1:-3]] == [
+        str(n) for n in range(1, len(HANDED) + 1)
+    ]
     assert max(map(len, run.stdout.splitlines())) < 190
 
 
@@ -264,6 +268,14 @@ def test_what_is_no_notebook_has_a_sentence(data):
 
 def test_check_cells_are_named_after_their_functions():
     assert [grade_id(cell) for cell in untouched().cells if is_check(cell)] == [f"check_{name}" for name in POINTS]
+
+
+def test_a_file_named_by_a_time_makes_no_student_up(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("AUTOGRADLAB_COURSE", str(make_course(tmp_path)))
+    put(tmp_path / "class", "20261129T193334.061477Z", Handed(one(good()), FULL))
+    assert grade_main(["03", "--from", str(tmp_path / "class")]) == 1
+    out, err = capsys.readouterr()
+    assert "Not taken: 20261129T193334.061477Z.ipynb. Its name is a time" in err and "nothing was handed in" in out
 
 
 def test_what_is_collected_from_a_folder(tmp_path, monkeypatch):

@@ -12,6 +12,7 @@ import pytest
 from exercise_gates.submissions import cell_of, good, jumbled, untouched, with_cells, with_tasks
 
 from autogradlab.course import check, files, places, start, submissions, submit
+from autogradlab.course.structure import not_python
 
 POSIX = os.name == "posix"
 
@@ -135,7 +136,7 @@ def test_check_of_the_untouched_exercise(exercise, capsys):
 def test_check_of_a_solution(exercise, capsys):
     status, said = checked(exercise, good(), capsys)
     assert status == 0
-    assert "8 of 8 tasks pass their visible checks. Hidden checks follow when you submit." in said
+    assert "8 of 8 tasks pass their visible checks. Hidden checks follow when your instructor grades." in said
     assert "To mend" not in said and "course.py submit 03" in said
 
 
@@ -148,7 +149,8 @@ def test_check_says_what_is_wrong_and_what_to_mend(exercise, capsys):
     assert status == 1
     assert "cells stand in another order" in said
     assert "is_contiguous((2, 4), (8, 1))" in said and "Falling strides that end in 1 are not enough" in said
-    assert "SyntaxError" in said and "ZeroDivisionError: division by zero" in said
+    assert "SyntaxError: '(' was never closed, in the cell of task 8, line 1: def merge_heads(shape:\n" in said
+    assert "ZeroDivisionError: division by zero" in said
     assert "view_stride         passes" in said
 
 
@@ -161,8 +163,14 @@ def test_check_stops_what_does_not_end_and_answers_in_time(exercise, capsys):
     assert seconds < 60, "an endless loop must not keep it"  # a loaded machine takes several times as long
     assert status == 1
     assert "ran longer than 2 s and was stopped: an endless loop?" in said
-    assert "A cell of your own stops with This cell ended the Python process" in said
+    assert "A cell of your own does not run through. It begins: exit()\n         This cell ended the Python" in said
     assert "infer_shape         passes" in said
+
+
+def test_check_names_the_function_that_is_gone(exercise, capsys):
+    status, said = checked(exercise, with_tasks(expand="def expnd(*args):\n    pass"), capsys)
+    assert status == 1
+    assert "Your cell of task 5 no longer defines expand" in said and "NameError" not in said
 
 
 @pytest.mark.parametrize(
@@ -234,6 +242,62 @@ def test_submit_without_a_usable_name(course, exercise, capsys):
     write(exercise, good())
     assert submit.main(["03", "--name", "/"]) == 1
     assert "Say who you are with --name" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["root", "Administrator"])
+def test_root_is_nobody_s_name(course, exercise, capsys, monkeypatch, name):
+    monkeypatch.setattr(submissions, "_git_name", lambda: "")
+    monkeypatch.setattr(submissions.getpass, "getuser", lambda: name)
+    write(exercise, good())
+    assert submit.main(["03"]) == 1
+    assert "once: python3 course.py submit 03 --name NAME" in capsys.readouterr().err
+    assert not handed_in(course)
+
+
+BROKEN = "def merge_heads(shape, stride):\n    x = 1\n      return x"
+
+
+def test_submit_does_not_take_a_cell_that_python_cannot_read_unless_asked_to(course, exercise, capsys):
+    write(exercise, good())
+    submit.main(["03", "--name", "ann"])
+    write(exercise, with_tasks(lambda: with_cells("x = = 1"), merge_heads=BROKEN))
+    capsys.readouterr()
+    assert submit.main(["03"]) == 1
+    said = capsys.readouterr().err
+    assert "the cell of task 8: IndentationError: unexpected indent, line 3: return x\n" in said
+    assert "a cell that was added: SyntaxError: invalid syntax, line 1: x = = 1\n" in said
+    assert "what you handed in before still counts" in said and "submit 03 --anyway" in said
+    assert len(handed_in(course)) == 1
+    assert submit.main(["03", "--anyway"]) == 0
+    assert "Python cannot read the cell of task 8" in capsys.readouterr().out
+    assert len(handed_in(course)) == 2
+
+
+def test_what_only_a_notebook_can_read_is_no_broken_cell():
+    notebook = with_cells("%time 1", "!ls", "x = %time 1", "permute?", "%%bash\nif", "await f()", "")
+    assert not_python(notebook) == []
+    assert "null" in not_python(with_cells("x\0"))[0]
+
+
+def test_the_file_to_send_carries_the_name_to_the_instructor(course, exercise, capsys):
+    write(exercise, good())
+    assert submit.main(["03", "--name", "Ann Lee"]) == 0
+    said = capsys.readouterr().out
+    name = f"Ann_Lee_{exercise.filename}"
+    assert str(Path("grading/to_send") / name) in said and "Hidden checks follow when your instructor grades." in said
+    assert (course / "grading" / "to_send" / name).read_bytes() == exercise.work.read_bytes()
+    collected = submissions.collect(course / "grading" / "to_send", exercise, course / "of_the_instructor")
+    assert [one.student for one in collected] == ["Ann_Lee"]
+
+
+def test_advice_can_be_typed_where_one_stands(course, exercise, capsys, monkeypatch):
+    below = course / "work"
+    below.mkdir()
+    monkeypatch.chdir(below)
+    assert start.main(["03"]) == 0
+    assert f"python3 {os.path.join('..', 'course.py')} check 03" in capsys.readouterr().out
+    monkeypatch.chdir(course)
+    assert places.door() == "python3 course.py"
 
 
 @pytest.mark.skipif(not POSIX, reason="ulimit and SIGKILL")

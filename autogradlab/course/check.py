@@ -3,9 +3,11 @@
 import argparse
 import time
 
+from autogradlab.learn.checks.task import WHEN
+
 from .notebook_text import Unreadable, read
-from .places import Exercise, Stop, find_exercise, says_why, shown
-from .structure import grade_id, is_check, is_solution, mend, one_line
+from .places import Exercise, Stop, door, find_exercise, says_why, shown
+from .structure import grade_id, is_check, is_solution, mend, no_longer_defined, one_line, task_numbers, undefined
 
 SECONDS = 7  # for all cells; a good notebook takes one
 
@@ -28,20 +30,20 @@ def main(argv: list[str]) -> int:
 def load(exercise: Exercise) -> tuple:
     """The learner's notebook put right, and what was found; Stop if there is none to be read."""
     if not exercise.work.exists():
-        raise Stop(f"you have not started it: run python3 course.py start {exercise.number}")
+        raise Stop(f"you have not started it: run {door()} start {exercise.number}")
     try:
         submitted = read(exercise.work)
     except (OSError, Unreadable) as error:
         raise Stop(
             f"{shown(exercise.work)} cannot be read: {error}. Mend it if you can (JupyterLab keeps the last good "
             "version in .ipynb_checkpoints beside it), or move it away and run "
-            f"python3 course.py start {exercise.number}"
+            f"{door()} start {exercise.number}"
         ) from error
     release = read(exercise.release)
     if not any(grade_id(cell) in {grade_id(own) for own in release.cells} - {None} for cell in submitted.cells):
         raise Stop(
             f"{shown(exercise.work)} holds none of exercise {exercise.number}'s cells. "
-            f"Is it another notebook? Move it away and run python3 course.py start {exercise.number}"
+            f"Is it another notebook? Move it away and run {door()} start {exercise.number}"
         )
     return mend(submitted, release)
 
@@ -65,26 +67,30 @@ def report(exercise: Exercise, notebook, findings: list[str]) -> int:
         print("\nTo mend in the notebook:")
         for finding in findings:
             print(f"  - {finding}")
+    numbers = task_numbers(notebook)
     solutions = {grade_id(cell): cell for cell in notebook.cells if is_solution(cell)}
     checks = [cell for cell in notebook.cells if is_check(cell)]
     passed = 0
     print()
-    for number, cell in enumerate(checks, 1):
+    for cell in checks:
         name = grade_id(cell).removeprefix("check_")
-        error = error_of(solutions[name]) if name in solutions else None
-        error = error or error_of(cell)
+        own = solutions.get(name)
+        culprit = own if own is not None and error_of(own) is not None else cell
+        error = error_of(culprit)
         passed += error is None
-        print(f"  {number}  {name:<20}{_state(error)}")
+        print(f"  {numbers[name]}  {name:<20}{_state(error)}")
         if error is not None and error.ename != "NotImplementedError":
-            print("\n".join(f"         {line}" for line in _lines(error)))
+            lines = _lines(error, culprit, numbers)
+            if no_longer_defined(name, error):
+                lines = [f"Your {undefined(name, numbers).removeprefix('the ')}: has it another name there?"]
+            print("\n".join(f"         {line}" for line in lines))
     for cell in notebook.cells:
         if not is_check(cell) and not is_solution(cell) and error_of(cell) is not None:
-            print(
-                f"\n  A cell of your own stops with {_lines(error_of(cell))[-1]}\n    {cell.source.splitlines()[0]} ..."
-            )
-    print(f"\n{passed} of {len(checks)} tasks pass their visible checks. Hidden checks follow when you submit.")
+            print(f"\n  A cell of your own does not run through. It begins: {cell.source.strip().splitlines()[0]}")
+            print(f"         {_lines(error_of(cell), cell, numbers)[-1]}")
+    print(f"\n{passed} of {len(checks)} tasks pass their visible checks. Hidden checks {WHEN}")
     if passed == len(checks):
-        print(f"Next: python3 course.py submit {exercise.number}")
+        print(f"Next: {door()} submit {exercise.number}")
     return 0 if passed == len(checks) else 1
 
 
@@ -94,6 +100,6 @@ def _state(error) -> str:
     return "not written yet" if error.ename == "NotImplementedError" else "fails"
 
 
-def _lines(error) -> list[str]:
+def _lines(error, cell, numbers: dict[str, int]) -> list[str]:
     """A check's message as it stands, of any other error one line."""
-    return list(error.traceback) if error.ename == "CheckFailed" else [one_line(error)]
+    return list(error.traceback) if error.ename == "CheckFailed" else [one_line(error, cell, numbers)]

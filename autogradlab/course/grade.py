@@ -6,6 +6,7 @@ import argparse
 import csv
 import io
 import os
+import sys
 import textwrap
 import time
 from pathlib import Path
@@ -15,10 +16,10 @@ import psutil
 
 from . import files, pool
 from .places import Exercise, Stop, exercises, find_exercise, says_why, shown
-from .submissions import Submission, collect, grading_folder, handed_in
+from .submissions import Submission, collect, grading_folder, handed_in, nameless
 
 if TYPE_CHECKING:
-    from .grading import Grading, Result, Settings
+    from .grading import Grading, Result
 
 
 @says_why
@@ -30,29 +31,29 @@ def main(argv: list[str]) -> int:
         raise Stop("say which exercise the submissions are for, such as: grade 03 --from FOLDER")
     folder = grading_folder()
     pool.warm_up()
-    from .grading import Settings  # nbgrader comes with it, which takes seconds
-
-    settings = Settings(options.db, options.jobs, options.cell_seconds, options.seconds, options.again)
     rows, began = [], time.monotonic()
+    untaken = nameless(Path(options.source)) if options.source and Path(options.source).is_dir() else []
+    for name in untaken:
+        print(f"Not taken: {name}. Its name is a time and says no student's: rename it STUDENT.ipynb.", file=sys.stderr)
     with Alone(folder):
         for exercise in chosen:
             submissions = _gather(exercise, options.source, folder)
             if not submissions:
                 print(f"Exercise {exercise.number}: nothing was handed in.")
                 continue
-            rows += _grade(exercise, submissions, settings)
+            rows += _grade(exercise, submissions, options)
         if rows:
             _write_marks(folder / "marks.csv", rows)
     if rows:
         print(f"\nMarks: {shown(folder / 'marks.csv')}   Feedback: {shown(folder / 'feedback')}")
         print(f"{time.monotonic() - began:.1f} s")
-    return 1 if any(row["reason"] for row in rows) else 0
+    return 1 if untaken or any(row["reason"] for row in rows) else 0
 
 
 def _options(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="course.py grade", description="Collect, grade, write feedback and marks.")
     parser.add_argument("exercise", nargs="*", help="such as 03; without it, all that were handed in")
-    parser.add_argument("--from", dest="source", metavar="FOLDER", help="with a notebook, or a folder, per student")
+    parser.add_argument("--from", dest="source", metavar="FOLDER", help="with ann.ipynb, or ann/, for each student")
     parser.add_argument("--db", metavar="URL", help="gradebook, such as postgresql+psycopg://user@host/name")
     parser.add_argument("--again", action="store_true", help="grade also what is graded already")
     parser.add_argument("--jobs", type=int, default=2, help="how many at a time (2)")
@@ -69,24 +70,28 @@ def _gather(exercise: Exercise, source: str | None, folder: Path) -> list[Submis
     if source is None:
         return handed_in(exercise, folder / "handed_in")
     if not Path(source).is_dir():
-        raise Stop(f"there is no folder {source}. It should hold a notebook, or a folder with one, for each student")
+        raise Stop(
+            f"there is no folder {source}. It should hold, for each student, ann.ipynb or ann/{exercise.filename}"
+        )
     return collect(Path(source), exercise, folder / "handed_in")
 
 
-def _grade(exercise: Exercise, submissions: list[Submission], settings: Settings) -> list[dict]:
-    print(f"Exercise {exercise.number}, {len(submissions)} handed in")
-    from .grading import Grading
+def _grade(exercise: Exercise, submissions: list[Submission], options: argparse.Namespace) -> list[dict]:
+    count = len(submissions)
+    print(f"Exercise {exercise.number}, {count} handed in; {options.jobs} at a time, a line as each ends", flush=True)
+    from .grading import Grading, Settings  # nbgrader comes with it, which takes seconds
 
+    settings = Settings(options.db, options.jobs, options.cell_seconds, options.seconds, options.again)
     width = max(len(submission.student) for submission in submissions)
     grading = Grading(exercise, settings)
     by_student = {submission.student: submission for submission in submissions}
-    rows = []
+    rows: list[dict] = []
     for result in grading.grade(submissions):
         row = _row(grading, by_student[result.student], result)
         rows.append(row)
         mark = f"{row['score']:g} / {row['max_score']:g}"
         remarks = [f"NOT GRADED: {result.reason}"] if result.reason else []
-        line = f"  {result.student:<{width}}  {mark:>9}  "
+        line = f"  {len(rows):>{len(str(count))}} of {count}  {result.student:<{width}}  {mark:>9}  "
         print((line + textwrap.shorten("; ".join(remarks + result.notes), 140)).rstrip(), flush=True)
     return sorted(rows, key=lambda row: row["student"])
 

@@ -3,6 +3,7 @@
 import functools
 import os
 import re
+import shlex
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -87,6 +88,16 @@ def find_exercise(name: str) -> Exercise:
             return exercise
     listed = "\n".join(f"    {exercise.number}  {exercise.slug}" for exercise in there)
     raise Stop(f"there is no exercise {name!r}. The exercises are:\n{listed}")
+
+
+def door() -> str:
+    """course.py as one types it where one stands."""
+    script = course_root() / "course.py"
+    try:
+        way = os.path.relpath(script)
+    except ValueError:  # on another drive
+        way = str(script)
+    return f"python3 {shlex.quote(min(way, str(script), key=len))}"
 
 
 def shown(path: Path) -> str:

@@ -53,7 +53,10 @@ class Referee(WithinLimits, Execute):
         try:
             answers = await self._ask(f"__import__('autogradlab.learn.checks.ask', fromlist=['ask']).answers({asked})")
         except _NoAnswer as reason:
-            return error_output(reason.name, str(reason))
+            text = str(reason)
+            if reason.name == "NameError" and f"'{task.name}' is not defined" in text:
+                text += f". The cell of task {list(self.tasks).index(task.name) + 1} does not define {task.name}."
+            return error_output(reason.name, text)
         if len(answers) != len(cases):
             return error_output("CheckFailed", f"{task.name}: {len(cases)} calls gave {len(answers)} answers.")
         return self._verdict(task, list(zip(cases, answers, strict=True)), len(visible))

@@ -4,7 +4,7 @@ import argparse
 
 from . import files
 from .notebook_text import Unreadable, parse
-from .places import Stop, exercises, find_exercise, says_why, shown
+from .places import Stop, door, exercises, find_exercise, says_why, shown
 
 
 @says_why
@@ -29,8 +29,8 @@ def main(argv: list[str]) -> int:
         print(f"Copied exercise {exercise.number} to {shown(copy)}")
     else:
         _already_there(exercise)
-    print(f"Next: open it in JupyterLab (python3 course.py lab, then work/{exercise.slug} in the file browser).")
-    print(f"When you have written something: python3 course.py check {exercise.number}")
+    print(f"Next: open it in JupyterLab ({door()} lab, then work/{exercise.slug} in the file browser).")
+    print(f"When you have written something: {door()} check {exercise.number}")
     return 0
 
 
@@ -52,5 +52,5 @@ def _list() -> int:
     for exercise in exercises():
         state = "started" if exercise.work.exists() else "not started"
         print(f"{exercise.number}  {exercise.slug}  {state}")
-    print("Begin one with: python3 course.py start NUMBER")
+    print(f"Begin one with: {door()} start NUMBER")
     return 0

@@ -5,8 +5,11 @@ between them whatever cells the learner added. So deleted, duplicated, moved, re
 cannot change what is graded, and nbgrader always meets a notebook it knows.
 """
 
+import ast
 import copy
 import re
+import textwrap
+import warnings
 from collections import defaultdict
 from collections.abc import Iterator
 
@@ -157,19 +160,80 @@ def _unique_ids(notebook: NotebookNode) -> None:
         seen.add(cell.id)
 
 
-def one_line(error: NotebookNode) -> str:
-    """An error output in one line."""
+def task_numbers(notebook: NotebookNode) -> dict[str, int]:
+    """The tasks' numbers by the names of their functions."""
+    names = [grade_id(cell).removeprefix("check_") for cell in notebook.cells if is_check(cell)]
+    return {name: number for number, name in enumerate(names, 1)}
+
+
+def place_of(cell: NotebookNode, numbers: dict[str, int]) -> str:
+    """Which cell this is, in words."""
+    number = numbers.get(grade_id(cell) or "")
+    return f"the cell of task {number}" if number else "a cell that was added"
+
+
+def one_line(error: NotebookNode, cell: NotebookNode, numbers: dict[str, int]) -> str:
+    """An error output of a cell in one line; where Python could not read the cell, with the line it stopped at."""
     if error.ename in OURS:
         return error.evalue
-    name = (
-        "SyntaxError" if error.ename == "_IncompleteInputError" else error.ename
-    )  # Python 3.13's name for a kind of it
-    return f"{name}: {error.evalue}".splitlines()[0]
+    if why := _syntax_error(cell.source):  # the kernel's own words name a file of its own, and no more than a number
+        return f"{why[0]}, in {place_of(cell, numbers)}, {why[1]}"
+    return f"{error.ename}: {error.evalue}".splitlines()[0]
+
+
+def _line(source: str, number: int) -> str:
+    """line 3: `return x`; where code breaks off, the line is one past the last."""
+    lines = source.rstrip().splitlines()
+    number = max(1, min(number, len(lines)))
+    return f"line {number}: {textwrap.shorten(lines[number - 1], 80, placeholder=' ...')}" if lines else "line 1"
+
+
+def no_longer_defined(name: str, error: NotebookNode | None) -> bool:
+    """Whether a check failed because the function of this name is not there."""
+    return error is not None and error.ename == "NameError" and f"'{name}' is not defined" in error.evalue
+
+
+def undefined(name: str, numbers: dict[str, int]) -> str:
+    """Said of a function that is not there."""
+    return f"the cell of task {numbers[name]} no longer defines {name}"
+
+
+def not_python(notebook: NotebookNode) -> list[str]:
+    """The cells that Python cannot read, each in a line that says why."""
+    numbers, told = task_numbers(notebook), []
+    for cell in notebook.cells:
+        if cell.cell_type != "code":
+            continue
+        if why := _syntax_error(cell.source):
+            told.append(f"{place_of(cell, numbers)}: {why[0]}, {why[1]}")
+    return told
+
+
+def _syntax_error(source: str) -> tuple[str, str] | None:
+    """Why Python cannot read a cell, and at which line; None if it can."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(_plain(source), "cell", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    except SyntaxError as error:
+        return f"{type(error).__name__}: {error.msg}", _line(source, error.lineno or 1)
+    except (ValueError, RecursionError, MemoryError) as error:  # a null character; brackets a thousand deep
+        return f"{type(error).__name__}: {error}", _line(source, 1)
+    return None
+
+
+def _plain(source: str) -> str:
+    """A cell's code as the kernel hands it to Python: magics (%time) and shell commands (!ls) are calls there."""
+    if not re.search(r"^\s*[%!?]|\?\s*$|=\s*[%!]", source, re.M):
+        return source
+    from IPython.core.inputtransformer2 import TransformerManager  # it takes half a second
+
+    return TransformerManager().transform_cell(source)
 
 
 def notes_of(graded: NotebookNode) -> list[str]:
     """What happened while the notebook was run that a mark alone does not say."""
-    notes, unwritten = [], []
+    notes, unwritten, numbers, stopped = [], [], task_numbers(graded), set()
     for cell in graded.cells:
         error = next((out for out in cell.get("outputs", []) if out.output_type == "error"), None)
         if error is None:
@@ -178,7 +242,10 @@ def notes_of(graded: NotebookNode) -> list[str]:
         if error.ename == "NotImplementedError":
             unwritten.append(name)
         elif error.ename in OURS or is_solution(cell):
-            notes.append(f"{name}: {one_line(error)}")
+            notes.append(f"{name}: {one_line(error, cell, numbers)}")
+            stopped.add(name)
+        elif no_longer_defined(name, error) and name not in stopped:
+            notes.append(f"{name}: {undefined(name, numbers)}")
         else:
             borrowed = [line.split(maxsplit=1)[1] for line in error.traceback if line.startswith("  called  ")]
             notes += [f"{name}: calls {module}, which does the work" for module in borrowed]

@@ -2,7 +2,8 @@
 
     grading/handed_in/STUDENT/03_shapes_and_strides/20261129T174012.345678Z.ipynb
 
-The newest one counts; the others stay.
+The newest one counts; the others stay. A learner who sends a file sends grading/to_send/STUDENT_03_....ipynb, a copy of
+the newest one: its name says whose it is.
 """
 
 import getpass
@@ -47,12 +48,23 @@ def student_id(name: str) -> str:
 
 
 def own_name(given: str | None) -> str:
-    """The learner's name: as given, else as remembered, else git's, else the system's; a given one is remembered."""
+    """The learner's name: as given, else as remembered, else git's, else the system's; "" if there is none.
+
+    A given one is remembered. "root" is nobody's name.
+    """
     memory = course_root() / "work" / "name.txt"
     if given:
         files.write_atomically(memory, f"{given.strip()}\n".encode())
     remembered = memory.read_text("utf-8", errors="replace") if memory.exists() else ""
-    return student_id(given or remembered or _git_name() or getpass.getuser())
+    return student_id(given or remembered or _git_name() or _system_name())
+
+
+def _system_name() -> str:
+    try:
+        name = getpass.getuser()
+    except (OSError, KeyError, ImportError):  # a container may run as a number without a name
+        return ""
+    return "" if name in ("root", "Administrator") else name
 
 
 def _git_name() -> str:
@@ -112,12 +124,19 @@ def collect(source: Path, exercise: Exercise, root: Path) -> list[Submission]:
         name = student_id(_student_of(entry, exercise))
         if not name or entry.name.startswith((".", "__")) or (entry.is_file() and entry.suffix != ".ipynb"):
             continue
+        if _is_time(entry.stem):  # told by nameless(): to guess a student would make one up
+            continue
         student = next(one for one in (name, *(f"{name}-{n}" for n in range(2, 10**6))) if one not in collected)
         notebook, problem = _notebook_of(entry, exercise)
         if student != name:
             problem = f"{entry.name} is the same name as another file's, so it is graded as {student}"
         collected[student] = _take(student, exercise, notebook, problem, root)
     return list(collected.values())
+
+
+def nameless(source: Path) -> list[str]:
+    """Files out of handed_in/ that lie here by themselves: their names are times, and say no student's."""
+    return sorted(entry.name for entry in source.iterdir() if entry.suffix == ".ipynb" and _is_time(entry.stem))
 
 
 def _take(student: str, exercise: Exercise, notebook: Path | None, problem: str, root: Path) -> Submission:

@@ -3,10 +3,13 @@
 import argparse
 from datetime import UTC, datetime
 
+from autogradlab.learn.checks.task import WHEN
+
+from . import files
 from .check import load
 from .notebook_text import read
-from .places import Stop, find_exercise, says_why, shown
-from .structure import grade_id, is_solution
+from .places import Exercise, Stop, door, find_exercise, says_why, shown
+from .structure import grade_id, is_solution, not_python
 from .submissions import earlier, grading_folder, keep, own_name
 
 
@@ -16,13 +19,20 @@ def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="course.py submit", description="Hand in your exercise.")
     parser.add_argument("exercise", help="its number or name, such as 03")
     parser.add_argument("--name", help="your name for the instructor; it is remembered")
+    parser.add_argument("--anyway", action="store_true", help="hand it in although Python cannot read some cell")
     options = parser.parse_args(argv)
     exercise = find_exercise(options.exercise)
     notebook, findings = load(exercise)
     data = exercise.work.read_bytes()
     name = own_name(options.name)
     if not name:
-        raise Stop("your name has no letter or digit in it. Say who you are with --name NAME")
+        raise Stop(
+            "no name to hand it in under is known, or it has no letter or digit in it. "
+            f"Say who you are with --name NAME, once: {door()} submit {exercise.number} --name NAME"
+        )
+    broken = not_python(notebook)
+    if broken and not options.anyway:
+        raise Stop(_refusal(broken, exercise))
     root = grading_folder() / "handed_in"
     path, new = keep(name, exercise, data, datetime.now(UTC), root)
     count = len(earlier(name, exercise, root))
@@ -33,13 +43,27 @@ def main(argv: list[str]) -> int:
     else:
         print(f"As {name} you have handed in exactly this before: {shown(path)}")
         print("It counts. If you have changed the notebook since, save it and run this again.")
-    print("If your instructor does not collect from this folder, send them that file.")
+    print(f"Hidden checks {WHEN}")
+    to_send = grading_folder() / "to_send" / f"{name}_{exercise.filename}"
+    files.write_atomically(to_send, data)
+    print(f"If your instructor does not collect from this computer, send them {shown(to_send)}")
+    for cell in broken:
+        print(f"  - Python cannot read {cell}")
     for finding in findings:
         print(f"  - {finding}")
     missing = _unwritten(notebook, exercise)
     if missing:
         print(f"Not written yet: {', '.join(missing)}. You can hand in again at any time.")
     return 0
+
+
+def _refusal(broken: list[str], exercise: Exercise) -> str:
+    lines = "".join(f"\n  - {cell}" for cell in broken)
+    return (
+        f"Python cannot read these cells, so they would get no points:{lines}\n"
+        f"Nothing was handed in; what you handed in before still counts. Mend them, save, and run {door()} check "
+        f"{exercise.number}. To hand it in as it is: {door()} submit {exercise.number} --anyway"
+    )
 
 
 def _unwritten(notebook, exercise) -> list[str]:

@@ -248,6 +248,12 @@ def wrong() -> dict[str, Handed]:
             minus("contiguous_strides", "view_stride", "expand"),
             "autogradlab.shapes is not there while an exercise is graded",
         ),
+        "another_name": Handed(
+            one(with_tasks(permute="def permut(*args):\n    pass", expand="def expand(a):\n    x = 1\n      return x")),
+            minus("permute", "merge_heads", "expand"),
+            "permute: the cell of task 4 no longer defines permute; expand: IndentationError: unexpected indent, "
+            "in the cell of task 5, line 3: return x",
+        ),
         "several": Handed(
             one(with_tasks(contiguous_strides=WITH_NUMPY, permute=RECURSIVE, expand="def expand(a, b, c:\n    pass")),
             minus("contiguous_strides", "view_stride", "permute", "merge_heads", "expand"),
