@@ -24,6 +24,7 @@ in requirements.lock; once made, nothing is downloaded until that lock changes.
 """
 
 # Only syntax that Python 3.6 can read stands in this file, so that an old Python can say what is wrong.
+import difflib
 import importlib.util
 import os
 import platform
@@ -131,7 +132,9 @@ def main(argv=None, as_door=False):
         return 0 if argv else 2
     try:
         if argv[0] not in COMMANDS:
-            sys.exit("course.py: there is no command %r. The commands are: %s" % (argv[0], " ".join(COMMANDS)))
+            near = difflib.get_close_matches(argv[0], COMMANDS, n=1)
+            meant = " Did you mean %s?" % near[0] if near else ""
+            sys.exit("course.py: there is no command %r.%s The commands are: %s" % (argv[0], meant, " ".join(COMMANDS)))
         return dispatch(argv[0], argv[1:], as_door)
     except KeyboardInterrupt:
         print("\ncourse.py: stopped. The next run does what is missing.", file=sys.stderr)

@@ -11,6 +11,7 @@ import nbformat
 import pytest
 from exercise_gates.submissions import cell_of, good, jumbled, untouched, with_cells, with_tasks
 
+import course as door
 from autogradlab.course import check, files, places, start, submissions, submit
 from autogradlab.course.structure import not_python
 
@@ -106,6 +107,11 @@ def test_start_cut_short_leaves_nothing_that_looks_like_work(course, exercise):
     assert run(course, "start", "03").returncode == 0
     assert [path.name for path in exercise.work.parent.iterdir()] == [exercise.filename]
     assert exercise.work.read_bytes() == exercise.release.read_bytes()
+
+
+def test_a_slip_of_the_finger_gets_the_command_that_was_meant(capsys):
+    with pytest.raises(SystemExit, match="there is no command 'strat'. Did you mean start[?] The commands are: lab"):
+        door.main(["strat"])
 
 
 def test_a_copy_never_wins_a_race(tmp_path):
