@@ -71,8 +71,9 @@ def explore_slope(f: Callable, low: float = -4.0, high: float = 3.0, start: floa
     """
     model = Slope(f, low, high, name)
     slider = widgets.FloatSlider(
-        value=start, min=low, max=high, step=0.05, description="x", continuous_update=True, readout_format=".2f"
-    )
+        value=start, min=low, max=high, step=0.05, description="x", continuous_update=True, readout_format=".2f",
+        layout=widgets.Layout(width=f"{WIDTH}px"),
+    )  # fmt: skip
     picture, words = note(model.svg(start)), note(f"<code>{model.text(start)}</code>")
 
     def move(change) -> None:
