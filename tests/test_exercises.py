@@ -216,6 +216,14 @@ def test_what_is_imported_inside_the_function_is_found_too():
         CHECKS["contiguous_strides"](contiguous_strides)
 
 
+def test_a_module_that_grading_keeps_away_is_named_as_the_cause():
+    def permute(*args):
+        raise ModuleNotFoundError("torch is not there while an exercise is graded: it asks for your own code")
+
+    with pytest.raises(CheckFailed, match="a module that does not count; the exercise asks for yours"):
+        CHECKS["permute"](permute)
+
+
 def test_what_a_function_prints_reaches_no_stderr():
     def talks(shape):
         print("out")

@@ -84,6 +84,8 @@ class Task:
             return f"The function changed its argument {answer.value}; work on a copy, such as list({answer.value})."
         if answer.kind == "borrowed":
             return f"The work is done by {answer.value}; the exercise asks for yours, in plain Python."
+        if answer.kind == "error" and "not there while an exercise is graded" in answer.text:
+            return "The work is done by a module that does not count; the exercise asks for yours, in plain Python."
         if answer.kind == "error" and answer.value == "NameError":
             return "A name is used that no cell above defines: run the cells from the top, or look for a typing error."
         if answer.kind == "value":
