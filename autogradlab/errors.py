@@ -53,7 +53,7 @@ def negative_size(shape) -> RuntimeError:
 def dim_out_of_range(dim: int, ndim: int) -> IndexError:
     low, high = (-ndim, ndim - 1) if ndim else (-1, 0)
     return IndexError(
-        f"Dimension out of range: got {dim}, expected a value from {low} to {high} for a tensor of {ndim} dimensions."
+        f"Dimension out of range: got {dim}, expected a value from {low} to {high} for a {ndim}-dimensional tensor."
     )
 
 
