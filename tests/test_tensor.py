@@ -213,7 +213,7 @@ def test_to_python():
         ),
         (lambda: torch.add(torch.ones(1)), TypeError, r"add\(\): missing 1 required.*add\(input, other, \*, alpha=1\)"),
         (lambda: torch.ones(2) + "a", TypeError, "unsupported operand"),
-        (lambda: torch.tensor([True]) - torch.tensor([True]), RuntimeError, 'Subtraction.*bool tensor.*logical_not'),
+        (lambda: torch.tensor([True]) - torch.tensor([True]), RuntimeError, "Subtraction.*bool tensor.*logical_not"),
         (lambda: torch.tensor([1]).mean(), RuntimeError, "floating point.*Long"),
         (lambda: torch.zeros(3).add_(torch.zeros(2, 3)), RuntimeError, "shape"),
         (
