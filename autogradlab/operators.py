@@ -29,7 +29,7 @@ class Operator:
 
     def __init__(self, block, node=None, *, in_place=False, floats=False, result=None, accepts=None, promote=True,
                  same_dtype=False, moves=False, pointwise=False, outputs=None, multi_output=False, autocast=None,
-                 uniform=False, symbols=(), names=None, public=("function", "method"), samples=None):  # fmt: skip
+                 uniform=False, symbols=(), public=("function", "method"), samples=None):  # fmt: skip
         self.name, self.__doc__, self.block = block.__name__.rstrip("_"), block.__doc__, block
         self.in_place, self.floats, self.result, self.accepts = in_place, floats, result, accepts
         self.promote, self.same_dtype, self.moves, self.pointwise = promote, same_dtype, moves, pointwise
@@ -37,7 +37,7 @@ class Operator:
         self.symbols, self.public, self.samples = symbols, public, samples
         self.uniform = uniform  # writes the same everywhere, so that overlapping cells do no harm
         self.geometry, self.kernel = getattr(block, "geometry", None), getattr(block, "kernel", None)
-        self._read_signature(names)
+        self._read_signature()
         self._read_formulas()
         self.arguments = getattr(block, "arguments", None) or (
             _unary_arguments if len(self.inputs) == 1 else _binary_arguments
@@ -49,7 +49,7 @@ class Operator:
 
     # What the block says ----------------------------------------------------------------------------------------------
 
-    def _read_signature(self, names) -> None:
+    def _read_signature(self) -> None:
         fn = self.kernel or self.geometry
         code = fn.__code__
         parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
@@ -59,7 +59,7 @@ class Operator:
         defaults = fn.__defaults__ or ()
         given = dict(zip(parameters[code.co_argcount - len(defaults) : code.co_argcount], defaults, strict=True))
         self.defaults = {name: value for name, value in given.items() if name != "out"}
-        self.output_names = names or getattr(self.outputs, "_fields", ("result",))
+        self.output_names = getattr(self.outputs, "_fields", ("result",))
 
     def _read_formulas(self) -> None:
         """Which gradients there are, and what each needs."""

