@@ -6,6 +6,7 @@ here, once; nothing else sets attributes on Tensor.
 
 operators = {}  # name -> operator, for the lower files that need one at run time
 functions = {}  # name -> public function, likewise
+nn_functions = {}  # name -> function of nn.functional
 
 
 def install(cls: type, methods: dict) -> None:

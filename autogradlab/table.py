@@ -10,6 +10,7 @@ from .operators import Operator
 from .tensor import Tensor
 
 functions = late.functions  # name -> public function; autogradlab/__init__.py exports them
+nn_functions = late.nn_functions  # name -> function; nn/functional.py exports them
 methods = {}  # name -> method of Tensor, installed through late.py
 
 
@@ -61,12 +62,15 @@ def _dress(face, op, name: str):
 
 
 def _function(op) -> None:
-    if "function" in op.public:
+    tables = [t for word, t in (("function", functions), ("nn", nn_functions)) if word in op.public]
+    if tables:
 
         def function(*args, **kwargs):
             return op.function(*args, **kwargs)
 
-        functions[op.name] = _dress(function, op, op.name)
+        _dress(function, op, op.name)
+        for table in tables:
+            table[op.name] = function
 
 
 def _method(op) -> None:
