@@ -9,71 +9,121 @@ Each edge makes a gradient fit what it arrives at: the sum over what broadcastin
 shape and device.
 """
 
-import heapq
 import sys
 import threading
+from heapq import heappop, heappush
 
 from . import errors, late, shapes
 from .backends import namespace
-from .graph import Node
 from .modes import ANOMALY, OBSERVED, recording, state
 from .tensor import Tensor, wrap
 
+new = object.__new__
+LEAF = sys.maxsize  # leaves run as soon as they are ready
 _accumulating = threading.Lock()  # NumPy lets other threads run while it adds
+
+
+class Place:
+    """One node or leaf in a pass: what it waits for, what has arrived, and where its own gradients go.
+
+    at: the node or leaf.  waits: edges that still bring something.  grad: the sum of what has arrived for the first
+    output; further: for the others, by number.  own: the first is a sum made here, and may be added to in place.
+    targets: for each edge of a node, the Place it leads to, or (Place, output number), or None.
+    """
+
+    __slots__ = ("at", "dtype", "further", "grad", "own", "sequence", "shape", "targets", "waits")
+
+    def __lt__(self, other):
+        """Whose turn it is among those that are ready: leaves first, then the node that was made last."""
+        return self.sequence > other.sequence
+
+    def arrive(self, nr: int, grad, lift: bool) -> None:
+        """Add a gradient to those received for output `nr`."""
+        if not nr:
+            if self.grad is None:
+                self.grad = grad
+            elif self.own and not lift:
+                self.grad += grad
+            else:
+                self.grad = self.grad + grad
+                self.own = self.shape != ()  # NumPy's scalars cannot be added to in place
+            return
+        before = self.further[nr - 1]
+        self.further[nr - 1] = grad if before is None else before + grad
+
+    def take(self) -> list:
+        """The gradients of all outputs, None where nothing arrived; they are let go of here."""
+        grads = [self.grad]
+        self.grad = None
+        if self.further is not None:  # a node with several outputs
+            grads += self.further
+            self.further = [None] * len(self.further)
+        return grads
+
+
+def place_of(at) -> Place:
+    """A place where nothing has arrived yet."""
+    place = new(Place)
+    place.at, place.shape, place.dtype = at, at.shape, at.dtype._numpy
+    place.waits, place.grad, place.own, place.further, place.targets = 0, None, False, None, None
+    place.sequence = LEAF if isinstance(at, Tensor) else at.sequence
+    return place
 
 
 class Task:
     """One backward pass.
 
     roots: edges to start from, with their gradients.  targets: edges whose gradients are wanted (autograd.grad); None:
-    all leaves accumulate.  accumulate: put what arrives at targets that are leaves into `.grad` (backward(inputs=...)).
+    all leaves accumulate.
     """
 
     def __init__(self, roots, grads, keep: bool, lift: bool, targets=None):
         self.keep, self.lift, self.targets = keep, lift, targets
         self.observer = state.observer if state.flags & OBSERVED else None
-        self.buffers = {}  # node or leaf -> gradients of its outputs that have arrived so far
-        self.own = set()  # those buffers (node or leaf, output) that are sums made here: they may be added to in place
         self.caught = {}  # target edge -> its gradient
         starts = [split(edge) for edge in roots]
-        self.waiting = self.count([place for place, _ in starts])
+        self.places = self.survey([at for at, _ in starts])
         self.needed = None if targets is None else self.reaching(targets)
-        for (place, nr), grad in zip(starts, grads, strict=True):
-            self.arrive(place, nr, grad)
-        self.ready = []
-        for place in dict.fromkeys(place for place, _ in starts):
-            if not self.waiting[place]:
-                self.push(place)
+        for (at, nr), grad in zip(starts, grads, strict=True):
+            self.places[at].arrive(nr, grad, lift)
+        self.ready = []  # a heap
+        for at in dict.fromkeys(at for at, _ in starts):
+            if not self.places[at].waits:
+                heappush(self.ready, self.places[at])
 
-    def count(self, starts) -> dict:
-        """How many edges lead to each node and leaf of the graph below `starts`."""
-        waiting = dict.fromkeys(starts, 0)
-        stack = list(waiting)
+    def survey(self, starts) -> dict:
+        """A Place for each node and leaf of the graph below `starts`, with the number of edges that lead to it."""
+        places = {at: place_of(at) for at in starts}
+        stack = list(places.values())
         while stack:
             place = stack.pop()
-            if not isinstance(place, Node):
+            at = place.at
+            if place.sequence is LEAF:
                 continue
-            for edge in place.edges:
+            if at.more:
+                place.further = [None] * len(at.more)
+            targets = place.targets = []
+            for edge in at.edges:
                 if edge is None:
+                    targets.append(None)
                     continue
-                if type(edge) is tuple:
-                    edge = edge[0]
-                if edge in waiting:
-                    waiting[edge] += 1
-                else:
-                    waiting[edge] = 1
-                    stack.append(edge)
-        return waiting
+                at, nr = edge if type(edge) is tuple else (edge, 0)
+                target = places.get(at)
+                if target is None:
+                    target = places[at] = place_of(at)
+                    stack.append(target)
+                target.waits += 1
+                targets.append((target, nr) if nr else target)
+        return places
 
     def reaching(self, targets) -> set:
-        """The nodes from which a target can be reached; no other needs to run."""
+        """The places from which a target can be reached; no other needs to run."""
         parents = {}
-        for place in self.waiting:
-            if isinstance(place, Node):
-                for edge in place.edges:
-                    if edge is not None:
-                        parents.setdefault(split(edge)[0], []).append(place)
-        needed, stack = set(), [split(t)[0] for t in targets]
+        for place in self.places.values():
+            for target in place.targets or ():
+                if target is not None:
+                    parents.setdefault(split(target)[0], []).append(place)
+        needed, stack = set(), [self.places[at] for at, _ in map(split, targets) if at in self.places]
         while stack:
             for parent in parents.get(stack.pop(), ()):
                 if parent not in needed:
@@ -81,57 +131,55 @@ class Task:
                     stack.append(parent)
         return needed
 
-    def push(self, place) -> None:
-        """Leaves first, then the node that was made last."""
-        sequence = place.sequence if isinstance(place, Node) else sys.maxsize
-        heapq.heappush(self.ready, (-sequence, id(place), place))
-
     def run(self) -> None:
-        ready, buffers, waiting, lift = self.ready, self.buffers, self.waiting, self.lift
+        ready, keep, lift = self.ready, self.keep, self.lift
         plain = self.targets is None and self.observer is None and not state.flags & ANOMALY
         while ready:
-            place = heapq.heappop(ready)[2]
-            grads = buffers.pop(place, None)
-            if not isinstance(place, Node):
-                self.finish(place, grads and grads[0])
+            place = heappop(ready)
+            node = place.at
+            if place.sequence is LEAF:
+                self.finish(node, place.take()[0])
                 continue
-            if plain and place.hooks is None and grads is not None:  # the usual case: nobody looks on
-                results = place.run(grads, lift)
-                if not self.keep:
-                    place.release()
+            if plain and place.grad is not None and node.hooks is None:  # the usual case: nobody looks on
+                results = node.run(place.take(), lift, keep)
             else:
-                results = self.step(place, grads)
-            for edge, grad in zip(place.edges, results, strict=True):
-                if edge is None:
+                results = self.step(place)
+            for target, grad in zip(place.targets, results):  # noqa: B905 - as many, or Node.run is wrong
+                if target is None:
                     continue
-                target, nr = edge if type(edge) is tuple else (edge, 0)
+                nr = 0
+                if type(target) is tuple:
+                    target, nr = target
                 if grad is not None:
-                    if lift or nr or grad.shape != target.shape or grad.dtype is not target.dtype._numpy:
-                        grad = self.fit(grad, target, nr, place)
-                    self.arrive(target, nr, grad)
-                left = waiting[target] = waiting[target] - 1
-                if not left:
-                    self.push(target)
+                    if nr or lift or grad.shape != target.shape or grad.dtype is not target.dtype:
+                        grad = self.fit(grad, target, nr, node)
+                    if target.grad is None and not nr:
+                        target.grad = grad
+                    else:
+                        target.arrive(nr, grad, lift)
+                target.waits -= 1
+                if not target.waits:
+                    heappush(ready, target)
 
-    def step(self, node, grads):
-        """Run one node; hooks before and after, in PyTorch's order."""
+    def step(self, place: Place):
+        """Run one node while someone looks on: hooks before and after, in PyTorch's order."""
+        node, grads = place.at, place.take()
+        nothing = [None] * len(node.edges)
+        further = self.needed is None or place in self.needed
         wanted = self.targets is not None and any((node, nr) in self.targets for nr in range(1 + len(node.more)))
-        if grads is None or self.needed is not None and node not in self.needed and not wanted:
-            return [None] * len(node.edges)  # nothing arrived, or nothing wanted lies that way
+        if all(g is None for g in grads) or not further and not wanted:
+            return nothing  # nothing arrived, or nothing wanted lies that way
         hooks = node.hooks
-        further = self.needed is None or node in self.needed
         if wanted and further:  # as PyTorch: seen before the hooks if the pass goes on from here, else after them
             self.catch(node, grads)
         if hooks is not None:
             self.before(node, hooks, grads)
         if not further:
             self.catch(node, grads)
-            return [None] * len(node.edges)
+            return nothing
         if self.observer is not None:
-            self.observer("node", node=node, grads=grads, waiting=self.waiting, ready=[p for _, _, p in self.ready])
-        results = node.run(grads, self.lift)
-        if not self.keep:
-            node.release()
+            self.observer("node", node=node, grads=grads, task=self)
+        results = node.run(grads, self.lift, self.keep)
         if hooks is not None and hooks.post:
             results = self.after(node, hooks, grads, results)
         if state.flags & ANOMALY and state.check_nan:
@@ -144,24 +192,10 @@ class Task:
             if (node, nr) in self.targets:
                 self.caught[node, nr] = grad
 
-    def arrive(self, place, nr: int, grad) -> None:
-        """Add a gradient to those a node or leaf has received for one of its outputs."""
-        slots = self.buffers.get(place)
-        if slots is None:
-            self.buffers[place] = slots = [None] * (1 + len(place.more) if isinstance(place, Node) else 1)
-        before = slots[nr]
-        if before is None:
-            slots[nr] = grad
-        elif (place, nr) in self.own and not self.lift:
-            before += grad
-        else:
-            slots[nr] = before + grad
-            if slots[nr].shape != ():  # NumPy's scalars cannot be added to in place
-                self.own.add((place, nr))
-
-    def fit(self, grad, target, nr: int, node):
+    def fit(self, grad, place: Place, nr: int, node):
         """A gradient as what it arrives at needs it.  The one place where broadcasting is undone."""
-        shape, dtype, device = (target.shape, target.dtype, target.device) if not nr else target.more[nr - 1]
+        target = place.at
+        shape, dtype, device = (place.shape, target.dtype, target.device) if not nr else target.more[nr - 1]
         if grad.shape != shape:
             dims = shapes.summed_dims(tuple(grad.shape), tuple(shape))
             if dims is None:

@@ -16,12 +16,36 @@ they use plain arithmetic and operators of the table, which take both.
 from . import dtypes, errors
 from .backends import namespace
 from .dispatch import NOTHING, call, call_into, call_out, call_view, call_views, operand
-from .graph import OpNode
+from .graph import OpNode, op_node, own_copy, saved_attribute
 from .tensor import Tensor
 
 PUBLIC = {"a": "self", "b": "other"}  # PyTorch's names of what nodes save
 NUMPY_WORDS = {"axis": "dim", "keepdims": "keepdim"}
 FACTS = ("shape", "stride", "offset", "dtype", "device", "shapes")
+
+
+class Recipe:
+    """How the node of an operator is made and run, for one choice of inputs that want gradients.
+
+    make, kind: a function that makes the node, and the class (None where that depends on the call's options).  names,
+    positions: what is saved, and where it stands among the inputs (outputs count from -1 downwards).  options: those
+    the formulas need.  steps: for each input (formula or None, needs), a need being the place of a value among those
+    saved and the options behind them; joint: there is one formula for all.  takes_list: it takes the gradients of all
+    outputs.  simple: nothing but inputs is kept.
+    """
+
+    __slots__ = ("joint", "kind", "make", "names", "options", "positions", "simple", "steps", "takes_list")
+
+    def __init__(self, op, wanted: int, count: int):
+        self.kind, self.make = op.fixed_class, op.make_node
+        self.names, self.positions = op.saves(wanted, count)
+        chosen = [op.joint] if op.joint else [f for i, f in enumerate(op.formulas) if wanted >> i & 1]
+        self.options = tuple(dict.fromkeys(n for _, needs in chosen for n in needs if n not in self.names))
+        places = {name: i for i, name in enumerate((*self.names, *self.options))}
+        formulas = [op.joint] if op.joint else [f if wanted >> i & 1 else (None, ()) for i, f in enumerate(op.formulas)]
+        self.steps = tuple((f, tuple(places[n] for n in needs)) for f, needs in formulas)
+        self.joint, self.takes_list = op.joint is not None, op.multi_output
+        self.simple = self.kind is not None and not (op.facts or op.outputs) and min(self.positions, default=0) >= 0
 
 
 class Operator:
@@ -43,7 +67,7 @@ class Operator:
             _unary_arguments if len(self.inputs) == 1 else _binary_arguments
         )
         self.node_class = _node_classes(self, node)
-        self.fixed_class = None if callable(node) else self.node_class(None)
+        self.fixed_class, self.make_node = None if callable(node) else self.node_class(None), own_copy(op_node)
         self.direct = self._direct()
         self.recipes, self._saves = {}, {}
 
@@ -59,6 +83,7 @@ class Operator:
         defaults = fn.__defaults__ or ()
         given = dict(zip(parameters[code.co_argcount - len(defaults) : code.co_argcount], defaults, strict=True))
         self.defaults = {name: value for name, value in given.items() if name != "out"}
+        self.parameters = set(parameters) - {"xp", "out", "shape", "stride", "offset"}
         self.output_names = getattr(self.outputs, "_fields", ("result",))
 
     def _read_formulas(self) -> None:
@@ -94,13 +119,11 @@ class Operator:
             found = self._saves[key] = tuple(n for n, _ in pairs), tuple(p for _, p in pairs)
         return found
 
-    def recipe(self, wanted: int, count: int):
-        """How to make the node where the inputs in `wanted` need gradients: (class or None, names, positions, only
-        inputs).
-        """
-        names, positions = self.saves(wanted, count)
-        plain = self.outputs is None and all(p >= 0 for p in positions)
-        found = self.recipes[wanted] = (self.fixed_class, names, positions, plain)
+    def recipe(self, wanted: int, count: int) -> Recipe:
+        """How to make and run the node where the inputs in `wanted` need gradients."""
+        found = Recipe(self, wanted, count)
+        if not self.variadic:
+            self.recipes[wanted] = found
         return found
 
     def remember(self, inputs, options) -> dict:
@@ -148,15 +171,12 @@ class Operator:
         edge.
         """
         wide = [x if x is None else _widened(x) for x in g] if isinstance(g, (list, tuple)) else _widened(g)
-        return wide, {k: _widened(v) for k, v in values.items()}
+        return wide, [_widened(x) for x in values]
 
     # Names ------------------------------------------------------------------------------------------------------------
 
     def public_name(self, name: str) -> str:
         return PUBLIC.get(name, name)
-
-    def internal_name(self, name: str) -> str:
-        return next((k for k, v in PUBLIC.items() if v == name and k in self.inputs), name)
 
     def __repr__(self) -> str:
         return f"<operator {self.name}>"
@@ -244,11 +264,14 @@ def _fact(tensor: Tensor, what: str):
 def _node_classes(op: Operator, node):
     """A function from the options of a call to the class of its node: one subclass for each of PyTorch's names."""
     made = {}
+    known = {*op.parameters, *op.inputs, *op.output_names, *op.facts}
 
     def class_of(options):
         name = node(options) if callable(node) else node or f"{op.name.title().replace('_', '')}Backward0"
         if name not in made:
-            made[name] = type(name, (OpNode,), {"op": op, "__slots__": (), "__module__": "autogradlab.graph"})
+            fields = {f"_saved_{op.public_name(n)}": saved_attribute(op, n) for n in known}
+            fields |= {"op": op, "run": own_copy(OpNode.run), "__slots__": (), "__module__": "autogradlab.graph"}
+            made[name] = type(name, (OpNode,), fields)
         return made[name]
 
     if callable(node):

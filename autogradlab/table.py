@@ -5,7 +5,7 @@ closures around the operator, so that a debugger and `show_source` can follow th
 """
 
 from . import late
-from .dispatch import call, call_into, call_view, operand
+from .dispatch import call, call_into, call_pair, call_view, operand
 from .operators import Operator
 from .tensor import Tensor
 
@@ -111,7 +111,7 @@ def _forward(op):
             other = operand(other, self, op.floats)
             if other is None:
                 return NotImplemented
-        return call(op, (self, other))
+        return call_pair(op, self, other)
 
     return symbol
 
@@ -119,7 +119,7 @@ def _forward(op):
 def _reflected(op):
     def symbol(self, other):
         other = operand(other, self, op.floats)
-        return NotImplemented if other is None else call(op, (other, self))
+        return NotImplemented if other is None else call_pair(op, other, self)
 
     return symbol
 

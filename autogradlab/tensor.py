@@ -25,8 +25,6 @@ class Tensor(Exchange):
         "__weakref__",
         "_device",
         "_dtype",
-        "_grad",
-        "_hooks",
         "_node",
         "_nr",
         "_offset",
@@ -37,6 +35,8 @@ class Tensor(Exchange):
         "_view",
         "_window",
     )
+
+    _grad = _hooks = None  # few tensors have them: they are no slots, which every tensor pays for
 
     def __new__(cls, *args):
         """The old constructor: Tensor(2, 3) is an unset float tensor of that shape, Tensor([1, 2]) has these values."""
@@ -344,13 +344,19 @@ class Tensor(Exchange):
     __hash__ = object.__hash__
 
 
-def wrap(window, dtype, device) -> Tensor:
-    """A tensor around a fresh array that nothing else uses."""
+def fresh(window, dtype, device) -> Tensor:
+    """A tensor around a fresh array that nothing else uses, in whatever mode."""
     t = new(Tensor)
     t._window, t._dtype, t._device = window, dtype, device
-    t._storage = t._shape = t._stride = t._view = t._node = t._grad = t._hooks = None
+    t._storage = t._shape = t._stride = t._view = t._node = None
     t._offset = t._nr = 0
     t._requires = False
+    return t
+
+
+def wrap(window, dtype, device) -> Tensor:
+    """A fresh tensor; one made in inference mode has no version counter."""
+    t = fresh(window, dtype, device)
     if state.flags & INFERENCE:
         t._storage = UntypedStorage(device, array=window, version=None)
     return t
@@ -361,7 +367,7 @@ def view_of(storage, shape, stride, offset, dtype, device) -> Tensor:
     t = new(Tensor)
     t._storage, t._shape, t._stride, t._offset = storage, shape, stride, offset
     t._dtype, t._device = dtype, device
-    t._window = t._view = t._node = t._grad = t._hooks = None
+    t._window = t._view = t._node = None
     t._nr = 0
     t._requires = False
     return t

@@ -52,8 +52,11 @@ def _as_strided_node(base: Tensor, tensor: Tensor) -> Node:
         "size": tuple(tensor.shape), "stride": tensor.stride(), "storage_offset": tensor._offset,
         "a_shape": tuple(base.shape), "a_stride": base.stride(), "a_offset": base._offset,
     }  # fmt: skip
-    node = late.operators["as_strided"].node_class(options)
-    return node((edge_of(base),), (), (), options, options["size"], tensor._dtype, tensor._device)
+    op = late.operators["as_strided"]
+    recipe = op.recipes.get(1) or op.recipe(1, 1)
+    return recipe.make(
+        recipe.kind, (edge_of(base),), recipe, (), options, options["size"], tensor._dtype, tensor._device
+    )
 
 
 def make_view(source: Tensor, geometry, maker: str, multi_output: bool = False) -> Tensor:
@@ -82,11 +85,14 @@ def make_view(source: Tensor, geometry, maker: str, multi_output: bool = False) 
 
 
 def edge_of(tensor: Tensor):
-    """Where a gradient for this tensor goes."""
-    node = tensor.grad_fn
+    """Where a gradient for this tensor goes: its node, (node, k) for output k of it, the leaf itself, or nowhere."""
+    view = tensor._view
+    node = tensor._node if view is None else view.node(tensor)
     if node is not None:
         return (node, tensor._nr) if tensor._nr else node
-    return tensor if tensor.requires_grad else None
+    if tensor._requires or view is not None and view.base.requires_grad:
+        return tensor
+    return None
 
 
 def check_writable(target: Tensor, recorded: bool, overlap: bool = False) -> None:
@@ -153,7 +159,7 @@ class CopySlices(Node):
         self.base_geometry = tuple(base.shape), base.stride(), base._offset
         self.geometry = tuple(target.shape), target.stride(), target._offset
 
-    def run(self, grads, lift: bool):
+    def run(self, grads, lift: bool, keep: bool):
         with recording(lift):
             g = grads[0] if lift else wrap(grads[0], self.dtype, self.device)
             shape, stride, offset = self.base_geometry
@@ -162,15 +168,12 @@ class CopySlices(Node):
             size, steps, start = self.geometry
             part = whole.as_strided(size, steps, start - offset)
             inner = part.clone()
-            own, *others = self.fn.run([inner if lift else inner.window], lift)
+            own, *others = self.fn.run([inner if lift else inner.window], lift, keep)
             if own is None:
                 part.zero_()
             else:
                 part.copy_(own if lift else wrap(own, self.dtype, self.device))
         return [whole if lift else whole.window, *others]
-
-    def release(self) -> None:
-        self.fn.release()
 
     def saved_fields(self) -> list[str]:
         return []

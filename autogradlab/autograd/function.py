@@ -22,7 +22,7 @@ import functools
 import weakref
 
 from autogradlab import errors, late, views
-from autogradlab.graph import FREED, Node, PackedTensor, SavedTensor
+from autogradlab.graph import FREED, Node, PackedTensor, save
 from autogradlab.modes import NO_GRAD, PACKING, no_grad, recording, state
 from autogradlab.tensor import Tensor, wrap
 
@@ -79,7 +79,7 @@ class FunctionNode(Node):
 
     def keep(self, tensors, outputs) -> None:
         """Save what forward asked for; outputs without their node, which would be a cycle."""
-        keep = PackedTensor if state.flags & PACKING else SavedTensor
+        keep = PackedTensor if state.flags & PACKING else save
         own = {id(t) for t in outputs}
         self.saved = tuple(
             t if t is None else keep(t.alias(), True) if id(t) in own else keep(t) for t in tensors
@@ -90,7 +90,7 @@ class FunctionNode(Node):
             raise errors.backward_twice(self.name())
         return tuple(s if s is None else s.unpack(self) for s in self.saved)
 
-    def run(self, grads, lift: bool):
+    def run(self, grads, lift: bool, keep: bool):
         given = [self.as_tensor(g, kind, lift) for g, kind in zip(grads, self.kinds, strict=True)]
         with recording(lift):
             results = self.function.backward(self.ctx, *given)
@@ -101,6 +101,8 @@ class FunctionNode(Node):
                 f"function {self.name()} returned an incorrect number of gradients (expected {expected}, got "
                 f"{len(results)}): backward returns one for each input of forward, None where there is none."
             )
+        if not keep and self.saved:
+            self.saved = FREED
         return [self.as_gradient(results[i], edge, lift) for i, edge in zip(self.positions, self.edges, strict=True)]
 
     def as_tensor(self, grad, kind, lift: bool):
@@ -117,10 +119,6 @@ class FunctionNode(Node):
                 f"function {self.name()} returned a {type(value).__name__} as gradient: expected a Tensor or None."
             )
         return value if lift else value.window
-
-    def release(self) -> None:
-        if self.saved:
-            self.saved = FREED
 
     def saved_fields(self) -> list[str]:
         return []
@@ -222,7 +220,7 @@ class _Refusal(Node):
 
     __slots__ = ()
 
-    def run(self, grads, lift: bool):
+    def run(self, grads, lift: bool, keep: bool):
         raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable.")
 
 

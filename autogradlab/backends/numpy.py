@@ -1,7 +1,5 @@
 """The CPU: NumPy arrays over host memory."""
 
-import functools
-
 import numpy
 
 from autogradlab.shapes import is_dense
@@ -42,17 +40,11 @@ class NumpyBackend:
         """Whether an array is alone on its memory and fills it, so that a tensor may take it over."""
         return array.base is None and is_dense(array.shape, tuple(s // array.itemsize for s in array.strides))
 
-    @functools.lru_cache(maxsize=1024, typed=True)  # noqa: B019 - one backend for the life of the process
-    def _constant(self, value, numpy_dtype):
-        made = numpy.array(value, numpy_dtype)
-        made.setflags(write=False)
-        return made
-
     def scalar(self, value, dtype):
         """A Python number as a kernel wants it: a 0-d array of the right dtype, twice as fast as the number itself."""
-        if value == 0 or value != value:  # 0.0 and -0.0 are equal as keys
-            return numpy.array(value, dtype.numpy)
-        return self._constant(value, dtype.numpy)
+        made = numpy.array(value, dtype.numpy)
+        made.setflags(write=False)
+        return made
 
     def to_host(self, array):
         return array
