@@ -4,6 +4,7 @@ A block says what it computes, how it differentiates and how to test it.
 """
 
 from . import (
+    activation,
     choose,
     compare,
     copy,
@@ -14,6 +15,7 @@ from . import (
     index,
     join,
     linalg,
+    loss,
     masks,
     order,
     pointwise,
@@ -28,7 +30,7 @@ from . import (
 )
 
 __all__ = [
-    "choose", "compare", "copy", "create", "elementary", "extremes", "gather", "index", "join", "linalg", "masks",
-    "order", "pointwise", "random",
-    "reduce", "rounding", "running", "shape", "slices", "softmax", "two_numbers",
+    "activation", "choose", "compare", "copy", "create", "elementary", "extremes", "gather", "index", "join",
+    "linalg", "loss", "masks", "order", "pointwise", "random", "reduce", "rounding", "running", "shape",
+    "slices", "softmax", "two_numbers",
 ]  # fmt: skip
