@@ -225,7 +225,7 @@ class OpNode(Node):
             return [None if e is None else v for e, v in zip(self.edges, given, strict=True)]
         return [
             None if edge is None else formula(g, *[values[n] for n in needs]) if needs else formula(g)
-            for edge, (formula, needs) in zip(self.edges, op.formulas, strict=True)
+            for edge, (formula, needs) in zip(self.edges, op.formulas, strict=False)  # last inputs may be absent
         ]
 
     def release(self) -> None:
