@@ -3,10 +3,11 @@
 A block says what it computes, how it differentiates and how to test it.
 """
 
-from . import (
+from . import (  # noqa: F401 - each file hands its operators to the table
     activation,
     choose,
     compare,
+    convolution,
     copy,
     create,
     elementary,
@@ -18,19 +19,18 @@ from . import (
     loss,
     masks,
     order,
+    padding,
+    pieces,
     pointwise,
     random,
     reduce,
     rounding,
     running,
+    scatter,
     shape,
     slices,
     softmax,
+    special,
+    statistics,
     two_numbers,
 )
-
-__all__ = [
-    "activation", "choose", "compare", "copy", "create", "elementary", "extremes", "gather", "index", "join",
-    "linalg", "loss", "masks", "order", "pointwise", "random", "reduce", "rounding", "running", "shape",
-    "slices", "softmax", "two_numbers",
-]  # fmt: skip

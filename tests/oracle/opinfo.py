@@ -68,9 +68,9 @@ def cases(op, dtype):
             yield Case(op, dtype, number, sample)
 
 
-def carry(case, to_ours: bool):
+def carry(case, to_ours: bool, widen: bool = False):
     """(arguments, keywords, leaves) for one engine."""
-    carrier = both.Carrier(to_ours)
+    carrier = both.Carrier(to_ours, widen)
     args, kwargs = carrier(case.args), carrier(case.sample.kwargs)
     return args, kwargs, carrier.leaves()
 
@@ -94,12 +94,34 @@ def problems(case, random: bool):
         yield from _in_place(case, written, random)
 
 
+TIES = {"sort": 0, "argsort": 0, "topk": 1, "kthvalue": 1, "mode": 0, "median": 0, "nanmedian": 0}  # where dim stands
+
+
+def settled(case, result, engine):
+    """Where equal elements stand in no promised order: the elements that the indices name, in the indices' place."""
+    position = TIES.get(case.op.name)
+    if position is None or result is None:
+        return result
+    source = both.Carrier(engine is ours)(case.sample.input).detach()
+    rest, words = case.sample.args, case.sample.kwargs
+    dim = words.get("dim", rest[position] if len(rest) > position else -1)
+    values, places = (
+        (None, result) if case.op.name == "argsort" else result if isinstance(result, tuple) else (result, None)
+    )
+    if places is None:
+        return result
+    if source.dim():
+        wide = places if places.dim() == source.dim() else places.unsqueeze(dim)
+        places = engine.gather(source, dim, wide)
+    return places if values is None else (values, places)
+
+
 def _function(case, mine, random):
     one, kwargs, leaves = carry(case, False)
     two, words, own = carry(case, True)
     x, refused = both.attempt(lambda: case.op.op(*one, **kwargs))
     y, error = both.attempt(lambda: mine(*two, **words))
-    said = _outcome(x, refused, y, error, random)
+    said = _outcome(settled(case, x, torch), refused, settled(case, y, ours), error, random)
     if said:
         yield "function", said
         return
@@ -113,7 +135,19 @@ def _function(case, mine, random):
         yield from _gradients(case, (x, leaves), (y, own))
 
 
+def _wide(case, result, leaves):
+    """A half-precision sample once more in float32: PyTorch rounds after every step of a gradient, autogradlab once, so
+    both are compared with the true one.
+    """
+    if case.dtype not in both.HALVES:
+        return result, leaves
+    args, kwargs, leaves = carry(case, False, widen=True)
+    return case.op.op(*args, **kwargs), leaves
+
+
 def _gradients(case, theirs, mine):
+    wide, error = both.attempt(lambda: _wide(case, *theirs))
+    theirs = theirs if error else wide
     again = case.dtype is torch.float64 and case.op.supports_gradgrad and case.number < 12
     x, refused = both.attempt(lambda: both.gradients(torch, *theirs, again))
     if refused:
@@ -145,7 +179,7 @@ def _plain(form, case, theirs, mine, random):
     with torch.no_grad(), ours.no_grad():
         x, refused = both.attempt(lambda: theirs(*one, **kwargs))
         y, error = both.attempt(lambda: mine(*two, **words))
-    said = _outcome(x, refused, y, error, random)
+    said = _outcome(settled(case, x, torch), refused, settled(case, y, ours), error, random)
     if said:
         yield form, said
 
@@ -172,6 +206,7 @@ def _in_place(case, mine, random):
     if (count > 0) != (own > 0):
         yield "in-place", f"counts {own} writes for {count}"
     if not random and leaves and x.requires_grad:
+        x, leaves = _wide(case, x, leaves)
         first, refused = both.attempt(lambda: both.gradients(torch, x, leaves, False))
         second, error = both.attempt(lambda: both.gradients(ours, y, others, False))
         if refused or error:
