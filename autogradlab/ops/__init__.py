@@ -3,13 +3,16 @@
 A block says what it computes, how it differentiates and how to test it.
 """
 
-from . import (     activation,
+from . import (
+    activation,
     choose,
     compare,
     convolution,
     copy,
     create,
+    dropout,
     elementary,
+    embedding,
     extremes,
     gather,
     index,
@@ -21,6 +24,7 @@ from . import (     activation,
     padding,
     pieces,
     pointwise,
+    pooling,
     random,
     reduce,
     rounding,
@@ -35,7 +39,8 @@ from . import (     activation,
 )
 
 __all__ = [
-    "activation", "choose", "compare", "convolution", "copy", "create", "elementary", "extremes", "gather",
-    "index", "join", "linalg", "loss", "masks", "order", "padding", "pieces", "pointwise", "random", "reduce",
-    "rounding", "running", "scatter", "shape", "slices", "softmax", "special", "statistics", "two_numbers",
+    "activation", "choose", "compare", "convolution", "copy", "create", "dropout", "elementary", "embedding",
+    "extremes", "gather", "index", "join", "linalg", "loss", "masks", "order", "padding", "pieces", "pointwise",
+    "pooling", "random", "reduce", "rounding", "running", "scatter", "shape", "slices", "softmax", "special",
+    "statistics", "two_numbers",
 ]  # fmt: skip
