@@ -22,9 +22,11 @@ from . import (
     masks,
     order,
     padding,
+    patches,
     pieces,
     pointwise,
     pooling,
+    products,
     random,
     reduce,
     rounding,
@@ -40,7 +42,7 @@ from . import (
 
 __all__ = [
     "activation", "choose", "compare", "convolution", "copy", "create", "dropout", "elementary", "embedding",
-    "extremes", "gather", "index", "join", "linalg", "loss", "masks", "order", "padding", "pieces", "pointwise",
-    "pooling", "random", "reduce", "rounding", "running", "scatter", "shape", "slices", "softmax", "special",
-    "statistics", "two_numbers",
+    "extremes", "gather", "index", "join", "linalg", "loss", "masks", "order", "padding", "patches", "pieces",
+    "pointwise", "pooling", "products", "random", "reduce", "rounding", "running", "scatter", "shape", "slices",
+    "softmax", "special", "statistics", "two_numbers",
 ]  # fmt: skip

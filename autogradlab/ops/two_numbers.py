@@ -1,4 +1,4 @@
-"""Functions of two numbers, element by element: atan2, hypot, logaddexp, xlogy, copysign, fmax, lerp."""
+"""Functions of two or three numbers, element by element: atan2, hypot, logaddexp, xlogy, fmax, lerp, addcmul."""
 
 from autogradlab import dtypes, errors
 from autogradlab.dispatch import NOTHING, operand
@@ -228,3 +228,36 @@ class lerp:
 
     def grad_c(g, a, b):
         return g * (b - a)
+
+
+def _fused(name: str, function, says: str, grads):
+    """addcmul and addcdiv: a third operand added to a product or quotient, with one result written."""
+
+    def arguments(input, tensor1, tensor2, *, value=1):
+        floating = all(t._dtype.is_floating_point for t in (input, tensor1, tensor2))
+        if not floating and (isinstance(value, float) or name == "addcdiv"):
+            raise RuntimeError(
+                f"{name}: for integral input tensors, argument value must not be a floating point number, and integers "
+                "are not divided: convert the tensors with .float() first."
+            )
+        return (input, tensor1, tensor2), {"value": value}
+
+    def kernel(xp, a, b, c, /, value):
+        out = function(b, c)
+        return a + (out if value == 1 else out * value)
+
+    def samples(make):
+        yield (make(2, 3), make(3, low=0.5), make(2, 1, low=0.5)), {"value": 0.5}
+
+    block = {"__doc__": says, "arguments": arguments, "kernel": kernel, "grad_a": lambda g: g, **grads}
+    return operator(pointwise=True, in_place=True, autocast="promote", samples=samples)(type(name, (), block))
+
+
+addcmul = _fused(
+    "addcmul", lambda b, c: b * c, "input + value * tensor1 * tensor2.  (D2 5.2)",
+    {"grad_b": lambda g, c, value: g * (c * value), "grad_c": lambda g, b, value: g * (b * value)},
+)  # fmt: skip
+addcdiv = _fused(
+    "addcdiv", lambda b, c: b / c, "input + value * tensor1 / tensor2.",
+    {"grad_b": lambda g, c, value: g * (value / c), "grad_c": lambda g, b, c, value: -g * (value * b / (c * c))},
+)  # fmt: skip

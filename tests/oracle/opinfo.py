@@ -122,7 +122,7 @@ def _function(case, mine, random):
     x, refused = both.attempt(lambda: case.op.op(*one, **kwargs))
     y, error = both.attempt(lambda: mine(*two, **words))
     said = _outcome(settled(case, x, torch), refused, settled(case, y, ours), error, random)
-    if said:
+    if said and not (said.startswith("values") and _rounded_once(case, case.op.op, y)):
         yield "function", said
         return
     if refused or random:
@@ -165,6 +165,19 @@ def _gradients(case, theirs, mine):
             yield form, said
 
 
+def _rounded_once(case, call, y):
+    """A half-precision result that differs from PyTorch's is right if it is the float32 result, rounded."""
+    if case.dtype not in both.HALVES:
+        return False
+    args, kwargs, _ = carry(case, False, widen=True)
+    with torch.no_grad():
+        wide, error = both.attempt(lambda: call(*args, **kwargs))
+    if error is not None:
+        return False
+    narrow = [t.to(case.dtype) if isinstance(t, torch.Tensor) and t.is_floating_point() else t for t in both.flat(wide)]
+    return both.differ(narrow, both.flat(y), strides=False) is None
+
+
 def _outcome(x, refused, y, error, random, strides=True):
     if refused is not None:
         return both.same_refusal(refused, error)
@@ -180,7 +193,7 @@ def _plain(form, case, theirs, mine, random):
         x, refused = both.attempt(lambda: theirs(*one, **kwargs))
         y, error = both.attempt(lambda: mine(*two, **words))
     said = _outcome(settled(case, x, torch), refused, settled(case, y, ours), error, random)
-    if said:
+    if said and not (said.startswith("values") and _rounded_once(case, theirs, y)):
         yield form, said
 
 
@@ -196,7 +209,7 @@ def _in_place(case, mine, random):
         results.append((y, error, target, target._version - before, leaves))
     (x, refused, seen, count, leaves), (y, error, target, own, others) = results
     said = _outcome(x, refused, y, error, random)
-    if said:
+    if said and not (said.startswith("values") and _rounded_once(case, case.op.inplace_variant, y)):
         yield "in-place", said
         return
     if refused:
