@@ -14,6 +14,7 @@ for maintainers:
     python3 course.py notebooks [NAME ...]   execute the notebooks and store their outputs
     python3 course.py lint             what stored notebooks must keep to
     python3 course.py exercises        make exercises/ anew from solutions/
+    python3 course.py oracle           compare the engine with PyTorch, which gets an environment of its own
     python3 course.py lock             resolve the dependencies again
     python3 course.py format           format, and mend what the linter can mend
 
@@ -33,7 +34,7 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.realpath(__file__))
-IN_THE_ENVIRONMENT = ("start", "check", "submit", "grade", "exercises", "notebooks", "lint")
+IN_THE_ENVIRONMENT = ("start", "check", "submit", "grade", "exercises", "notebooks", "lint", "oracle")
 COMMANDS = ("lab", "test", "doctor", "setup") + IN_THE_ENVIRONMENT + ("lock", "format")
 
 

@@ -338,10 +338,7 @@ def call_into(op, target: Tensor, inputs, options=NOTHING) -> Tensor:
     if op.pointwise:
         shape = shapes.broadcast_shapes(*[tuple(t.shape) for t in inputs])
         if shape != tuple(target.shape):
-            raise RuntimeError(
-                f"{op.name}_: the result has shape {shape}, the tensor written to has shape {tuple(target.shape)}: it "
-                "cannot be resized by an in-place operation."
-            )
+            raise errors.not_resized(op.name, shape, target.shape)
     edges = wanted = original = None
     if recorded and op.formulas:
         edges = [edge_of(t) if op.differentiable >> i & 1 else None for i, t in enumerate(inputs)]
@@ -352,7 +349,10 @@ def call_into(op, target: Tensor, inputs, options=NOTHING) -> Tensor:
     if op.takes_out and computing is target._dtype and result is computing:
         op.kernel(xp, *windows, **options, out=target.window)
     else:
-        target.window[...] = fit(device.backend, op.kernel(xp, *windows, **options), target._dtype)
+        made = op.kernel(xp, *windows, **options)
+        if not op.pointwise and tuple(made.shape) != tuple(target.shape):
+            raise errors.not_resized(op.name, made.shape, target.shape)
+        target.window[...] = fit(device.backend, made, target._dtype)
     views.written(target)  # refuses an inference tensor, as PyTorch's counter does: after the write
     if wanted:
         node = make_node(op, edges, wanted, inputs, options, (target,), original, target.memory)

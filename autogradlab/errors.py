@@ -284,6 +284,13 @@ def save_inference() -> RuntimeError:
     )
 
 
+def not_resized(name: str, shape, own) -> RuntimeError:
+    return RuntimeError(
+        f"{name}_: the result has shape {tuple(shape)}, the tensor written to has shape {tuple(own)}: it cannot be "
+        "resized by an in-place operation."
+    )
+
+
 def overlapping_write() -> RuntimeError:
     return RuntimeError(
         "unsupported operation: more than one element of the written-to tensor refers to a single memory location (it "

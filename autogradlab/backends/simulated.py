@@ -24,7 +24,7 @@ CUPY = {  # the functions of CuPy that kernels may use, each with the keywords i
         "minimum multiply "
         "negative not_equal positive power reciprocal remainder right_shift rint sign signbit sin sinh sqrt square "
         "subtract "
-        "tan tanh true_divide trunc copysign hypot".split(),
+        "tan tanh true_divide trunc copysign hypot fmax fmin logaddexp2 nextafter gcd lcm".split(),
         _UFUNC,
     ),
     **dict.fromkeys("sum prod".split(), "axis dtype out keepdims"),
@@ -217,8 +217,8 @@ class Namespace:
         if name not in CUPY:
             raise AttributeError(f"cupy has no {name!r} that kernels may use (see backends/simulated.py)")
         made = self._function(name, frozenset(CUPY[name].split()))
-        if name == "add":
-            made.at = self._add_at
+        if name in ("add", "multiply", "maximum", "minimum", "logical_or"):
+            made.at = functools.partial(self._at, name)
         setattr(self, name, made)
         return made
 
@@ -233,8 +233,8 @@ class Namespace:
 
         return call
 
-    def _add_at(self, a, indices, b):
-        numpy.add.at(_plain(a, self._index), _plain(indices, self._index), _plain(b, self._index))
+    def _at(self, name, a, indices, b):
+        getattr(numpy, name).at(_plain(a, self._index), _plain(indices, self._index), _plain(b, self._index))
 
 
 class _Random:

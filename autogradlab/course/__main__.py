@@ -3,7 +3,7 @@
 import importlib
 import sys
 
-COMMANDS = ("start", "check", "submit", "grade", "exercises", "notebooks", "lint")
+COMMANDS = ("start", "check", "submit", "grade", "exercises", "notebooks", "lint", "oracle")
 
 
 def main() -> int:

@@ -7,12 +7,14 @@ from autogradlab.tensor import Tensor
 
 from . import samples
 from .elementary import zeros_like
-from .kinds import binary, pointwise
+from .kinds import binary, both_tensors, pointwise
 
 
 @operator(**binary, samples=samples.pairs)
 class maximum:
     """The larger of two, element by element; where they are equal, each gets half the gradient."""
+
+    arguments = both_tensors
 
     def kernel(xp, a, b, /, out=None):
         return xp.maximum(a, b, out=out)
@@ -27,6 +29,8 @@ class maximum:
 @operator(**binary, samples=samples.pairs)
 class minimum:
     """The smaller of two, element by element; where they are equal, each gets half the gradient."""
+
+    arguments = both_tensors
 
     def kernel(xp, a, b, /, out=None):
         return xp.minimum(a, b, out=out)

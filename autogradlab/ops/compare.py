@@ -7,6 +7,7 @@ from autogradlab.table import alias, operator, public
 from autogradlab.tensor import Tensor
 
 from . import samples
+from .kinds import both_tensors, number_second
 
 comparison = {"pointwise": True, "in_place": True, "result": dtypes.bool_, "samples": samples.with_number}
 
@@ -15,9 +16,10 @@ def _compare(name: str, symbol: str, function: str, says: str):
     """The six comparisons differ in one word."""
 
     def kernel(xp, a, b, /, out=None):
-        return getattr(xp, function)(a, b)
+        return getattr(xp, function)(a, b, out=out)
 
-    return operator(symbols=(symbol,), **comparison)(type(name, (), {"__doc__": says, "kernel": kernel}))
+    block = {"__doc__": says, "arguments": number_second, "kernel": kernel}
+    return operator(symbols=(symbol,), **comparison)(type(name, (), block))
 
 
 eq = _compare("eq", "__eq__", "equal", "Where the two are equal.")
@@ -34,9 +36,8 @@ def _logical(name: str, function: str, says: str):
     def kernel(xp, a, b, /):
         return getattr(xp, function)(a, b)
 
-    return operator(pointwise=True, in_place=True, result=dtypes.bool_, samples=samples.pairs)(
-        type(name, (), {"__doc__": says, "kernel": kernel})
-    )
+    block = {"__doc__": says, "arguments": both_tensors, "kernel": kernel}
+    return operator(pointwise=True, in_place=True, result=dtypes.bool_, samples=samples.pairs)(type(name, (), block))
 
 
 logical_and = _logical("logical_and", "logical_and", "Where both are non-zero.")
@@ -81,6 +82,35 @@ class bitwise_not:
         return xp.logical_not(a) if a.dtype.kind == "b" else ~a
 
 
+def _shift(name: str, function: str, symbols, says: str):
+    """Shifts by more bits than the dtype has, or fewer than none, move every bit out."""
+
+    def kernel(xp, a, b, /, out=None):
+        bits = a.dtype.itemsize * 8
+        fits = (b >= 0) & (b < bits)
+        made = getattr(xp, function)(a, xp.where(fits, b, xp.zeros_like(b)))
+        gone = xp.zeros_like(a) if function == "left_shift" else xp.where(a < 0, xp.zeros_like(a) - 1, xp.zeros_like(a))
+        made = xp.where(fits, made, gone)
+        if out is None:
+            return made
+        out[...] = made
+        return out
+
+    return operator(pointwise=True, in_place=True, accepts=lambda d: _whole(d) and d is not dtypes.bool_,
+                    symbols=symbols, samples=samples.int_pairs)(
+        type(name, (), {"__doc__": says, "kernel": kernel})
+    )  # fmt: skip
+
+
+bitwise_left_shift = _shift(
+    "bitwise_left_shift", "left_shift", ("__lshift__", "__rlshift__", "__ilshift__"), "Bits moved up: times 2 ** other."
+)
+bitwise_right_shift = _shift(
+    "bitwise_right_shift", "right_shift", ("__rshift__", "__rrshift__", "__irshift__"),
+    "Bits moved down, the sign kept: over 2 ** other, rounded down.",
+)  # fmt: skip
+
+
 def _test(name: str, kernel, says: str):
     return operator(pointwise=True, result=dtypes.bool_, samples=samples.unary)(
         type(name, (), {"__doc__": says, "kernel": kernel})
@@ -90,6 +120,16 @@ def _test(name: str, kernel, says: str):
 isnan = _test("isnan", lambda xp, a, /: a != a, "Where it is not a number.")
 isinf = _test("isinf", lambda xp, a, /: xp.isinf(a), "Where it is plus or minus infinity.")
 isfinite = _test("isfinite", lambda xp, a, /: xp.isfinite(a), "Where it is neither infinite nor not a number.")
+isposinf = _test("isposinf", lambda xp, a, /: a == xp.inf, "Where it is plus infinity.")
+isneginf = _test("isneginf", lambda xp, a, /: a == -xp.inf, "Where it is minus infinity.")
+isreal = _test(
+    "isreal", lambda xp, a, /: a == a if a.dtype.kind != "f" else xp.ones_like(a, dtype="bool"), "Everywhere."
+)
+signbit = _test(
+    "signbit",
+    lambda xp, a, /: xp.signbit(a) if a.dtype.kind == "f" else a < 0,
+    "Where the sign is minus, that of -0.0 too.",
+)
 
 
 def _close_samples(make):

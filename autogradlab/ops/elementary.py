@@ -214,6 +214,42 @@ class tanh:
         return g * (1 - result * result)
 
 
+# Cephes' fractions for erf: x * T(x^2) / U(x^2) up to 1, and 1 - exp(-x^2) * P(x) / Q(x) beyond.
+T = (9.60497373987051638749, 90.0260197203842689217, 2232.00534594684319226, 7003.32514112805075473,
+      55592.3013010394962768)  # fmt: skip
+U = (1.0, 33.5617141647503099647, 521.357949780152679795, 4594.32382970980127987, 22629.0000613890934246,
+      49267.3942608635921086)  # fmt: skip
+P = (2.46196981473530512524e-10, 0.564189564831068821977, 7.46321056442269912687, 48.6371970985681366614,
+      196.520832956077098242, 526.445194995477358631, 934.528527171957607540, 1027.55188689515710272,
+      557.535335369399327526)  # fmt: skip
+Q = (1.0, 13.2281951154744992508, 86.7072140885989742329, 354.937778887819891062, 975.708501743205489753,
+      1823.90916687909736289, 2246.33760818710981792, 1656.66309194161350182, 557.535340817727675546)  # fmt: skip
+
+
+def polynomial(x, coefficients):
+    """The value at x, highest power first (Horner)."""
+    out = x * coefficients[0] + coefficients[1]
+    for c in coefficients[2:]:
+        out *= x
+        out += c
+    return out
+
+
+@operator(**function, samples=samples.unary)
+class erf:
+    """The error function: the chance that a normal number lies within x * sqrt(2) standard deviations, signed."""
+
+    def kernel(xp, a, /):
+        size = xp.minimum(xp.absolute(a), a.dtype.type(6))
+        square = size * size
+        near = a * polynomial(square, T) / polynomial(square, U)
+        far = 1 - xp.exp(-square) * (polynomial(size, P) / polynomial(size, Q))
+        return xp.where(size <= 1, near, xp.copysign(far, a))
+
+    def grad_a(g, a):
+        return g * exp(-(a * a)) * 1.1283791670955126
+
+
 @operator(**function, samples=samples.unary)
 class sigmoid:
     """1 / (1 + e ** -x)."""

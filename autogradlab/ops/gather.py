@@ -144,7 +144,7 @@ class blanked:
         return (input, index), {"dim": dim}
 
     def kernel(xp, a, index, /, dim):
-        out = a.copy()
+        out = xp.array(a)
         out[_coordinates(xp, index, dim)] = 0
         return out
 

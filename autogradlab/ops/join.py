@@ -84,21 +84,6 @@ class stack:
         return [g[(slice(None),) * dim + (i,)] for i in range(len(all_shapes))]
 
 
-def hstack(tensors):
-    """Tensors side by side: along dimension 1, or 0 for vectors."""
-    tensors = [t if t.dim() else reshape(t, (1,)) for t in tensors]
-    return cat.function(tensors, 0 if tensors and tensors[0].dim() == 1 else 1)
-
-
-def vstack(tensors):
-    """Tensors one below the other: along dimension 0, vectors as rows."""
-    return cat.function([reshape(t, (1, -1)) if t.dim() < 2 else t for t in tensors], 0)
-
-
-public(hstack)
-public(vstack)
-
-
 @operator(moves=True, samples=lambda make: [((make(2, 3), 0), {}), ((make(2, 3), (0, 1)), {})])
 class flip:
     """The order along the given dimensions reversed; a copy (strides cannot be negative)."""

@@ -188,7 +188,7 @@ def _addmm_samples(make):
     yield (make(2, 4), make(2, 3), make(3, 4)), {"beta": 0.5, "alpha": 2}
 
 
-@operator(**product, samples=_addmm_samples)
+@operator(**product, in_place=True, samples=_addmm_samples)
 class addmm:
     """beta * input + alpha * (mat1 @ mat2), in one operation."""
 
@@ -216,6 +216,22 @@ class addmm:
         return swapped(b) @ (g if alpha == 1 else g * alpha)
 
 
+@operator(**product, in_place=True,
+          samples=lambda make: [((make(4), make(2, 2, 3), make(2, 3, 4)), {"beta": 0.5, "alpha": 2})])  # fmt: skip
+class baddbmm:
+    """beta * input + alpha * (batch1 @ batch2), batch by batch, in one operation."""
+
+    def arguments(input, batch1, batch2, *, beta=1, alpha=1):
+        if batch1.dim() != 3 or batch2.dim() != 3:
+            raise RuntimeError(f"baddbmm: expected 3D tensors: got {batch1.dim()}D and {batch2.dim()}D.")
+        if batch1.shape[0] != batch2.shape[0] or batch1.shape[2] != batch2.shape[1]:
+            refuse("baddbmm", "(b, n, k) and (b, k, m)", batch1, batch2)
+        shapes.expand(tuple(input.shape), input.stride(), (*batch1.shape[:2], batch2.shape[2]))
+        return (input, batch1, batch2), {"beta": beta, "alpha": alpha}
+
+    kernel, grad_a, grad_b, grad_c = (vars(addmm.block)[n] for n in ("kernel", "grad_a", "grad_b", "grad_c"))
+
+
 def outer(input, vec2):
     """All products of an element of one vector with one of the other: (n,) and (m,) give (n, m)."""
     if input.dim() != 1 or vec2.dim() != 1:
@@ -234,39 +250,6 @@ def inner(input, other):
 public(outer, also_method=True)
 alias("ger", "outer")
 public(inner, also_method=True)
-
-
-def _fused(name: str, function, says: str, grads):
-    """addcmul and addcdiv: a third operand added to a product or quotient, with one result written."""
-
-    def arguments(input, tensor1, tensor2, *, value=1):
-        floating = all(t._dtype.is_floating_point for t in (input, tensor1, tensor2))
-        if not floating and (isinstance(value, float) or name == "addcdiv"):
-            raise RuntimeError(
-                f"{name}: for integral input tensors, argument value must not be a floating point number, and integers "
-                "are not divided: convert the tensors with .float() first."
-            )
-        return (input, tensor1, tensor2), {"value": value}
-
-    def kernel(xp, a, b, c, /, value):
-        out = function(b, c)
-        return a + (out if value == 1 else out * value)
-
-    def samples(make):
-        yield (make(2, 3), make(3, low=0.5), make(2, 1, low=0.5)), {"value": 0.5}
-
-    block = {"__doc__": says, "arguments": arguments, "kernel": kernel, "grad_a": lambda g: g, **grads}
-    return operator(pointwise=True, in_place=True, autocast="promote", samples=samples)(type(name, (), block))
-
-
-addcmul = _fused(
-    "addcmul", lambda b, c: b * c, "input + value * tensor1 * tensor2.  (D2 5.2)",
-    {"grad_b": lambda g, c, value: g * (c * value), "grad_c": lambda g, b, value: g * (b * value)},
-)  # fmt: skip
-addcdiv = _fused(
-    "addcdiv", lambda b, c: b / c, "input + value * tensor1 / tensor2.",
-    {"grad_b": lambda g, c, value: g * (value / c), "grad_c": lambda g, b, c, value: -g * (value * b / (c * c))},
-)  # fmt: skip
 
 
 def _triangle(name: str, says: str):

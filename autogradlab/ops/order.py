@@ -5,8 +5,9 @@ from autogradlab.size import return_type
 from autogradlab.table import operator, public
 from autogradlab.tensor import wrap
 
+from . import samples
 from .extremes import equal_or_nan
-from .gather import scatter_zeros
+from .gather import gather, scatter_zeros
 from .reduce import restored, sum
 
 sort_result = return_type("sort", "values indices")
@@ -81,7 +82,30 @@ class topk:
         return scatter_zeros(g, indices, a_shape, dim) if a_shape else g
 
 
+def _at_rank(xp, a, dim, rank, keepdim, nan_first=False):
+    """The element of a rank in the order along a dimension, and where it stands."""
+    if not a.ndim:
+        return a.copy(), xp.zeros((), "int64")
+    where = order(xp, a, dim, False)[(slice(None),) * dim + (slice(rank, rank + 1),)]
+    if nan_first:  # one nan makes the result nan
+        nan = a != a
+        where = xp.where(xp.any(nan, axis=dim, keepdims=True), xp.expand_dims(xp.argmax(nan, axis=dim), dim), where)
+    values = xp.take_along_axis(a, where, axis=dim)
+    where = where.copy()
+    return (values, where) if keepdim else (xp.squeeze(values, axis=dim).copy(), xp.squeeze(where, axis=dim).copy())
+
+
+def to_its_place(g, indices, a_shape, dim, keepdim):
+    """The gradient of an element chosen along a dimension goes to where it stood."""
+    if not a_shape:
+        return g
+    g, indices = (restored(t, a_shape, (dim,), keepdim) for t in (g, indices))
+    return scatter_zeros(g, indices, a_shape, dim)
+
+
 median_result = return_type("median", "values indices")
+kthvalue_result = return_type("kthvalue", "values indices")
+mode_result = return_type("mode", "values indices")
 
 
 @operator(node="MedianBackward1", outputs=median_result, public=(),
@@ -90,24 +114,65 @@ class median_at:
     """The middle element along a dimension (of two, the lower; nan if there is one), and where: (values, indices)."""
 
     def arguments(input, dim, keepdim=False):
-        return (input,), {"dim": shapes.wrap_dim(dim, input.dim()), "keepdim": bool(keepdim)}
+        dim = shapes.wrap_dim(dim, input.dim())
+        if input.shape and not input.shape[dim]:
+            raise IndexError(f"median(): Expected reduction dim {dim} to have non-zero size.")
+        return (input,), {"dim": dim, "keepdim": bool(keepdim)}
+
+    def kernel(xp, a, /, dim, keepdim):
+        return _at_rank(xp, a, dim, (a.shape[dim] - 1) // 2 if a.ndim else 0, keepdim, nan_first=True)
+
+    grad_a = to_its_place
+
+
+@operator(outputs=kthvalue_result,
+          samples=lambda make: [((make(3, 5), 2), {}), ((make(4, 3), 1), {"dim": 0, "keepdim": True})])  # fmt: skip
+class kthvalue:
+    """The k-th smallest element along a dimension (counted from 1), and where: (values, indices)."""
+
+    def arguments(input, k, dim=-1, keepdim=False):
+        dim = shapes.wrap_dim(dim, input.dim())
+        size = input.shape[dim] if input.shape else 1
+        if not size:
+            raise IndexError(f"kthvalue(): Expected reduction dim {dim} to have non-zero size.")
+        if not 1 <= k <= size:
+            raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {dim}: {k} of {size}.")
+        return (input,), {"k": int(k), "dim": dim, "keepdim": bool(keepdim)}
+
+    def kernel(xp, a, /, k, dim, keepdim):
+        return _at_rank(xp, a, dim, k - 1, keepdim)
+
+    grad_a = to_its_place
+
+
+@operator(outputs=mode_result, samples=samples.one_dim)
+class mode:
+    """The most frequent element along a dimension (of several, the smallest), and where: (values, indices)."""
+
+    def arguments(input, dim=-1, keepdim=False):
+        dim = shapes.wrap_dim(dim, input.dim())
+        if input.shape and not input.shape[dim]:
+            raise IndexError(f"mode(): Expected reduction dim {dim} to have non-zero size.")
+        return (input,), {"dim": dim, "keepdim": bool(keepdim)}
 
     def kernel(xp, a, /, dim, keepdim):
         if not a.ndim:
             return a.copy(), xp.zeros((), "int64")
-        middle = (a.shape[dim] - 1) // 2
-        where = order(xp, a, dim, False)[(slice(None),) * dim + (slice(middle, middle + 1),)]
-        nan = a != a
-        first = xp.expand_dims(xp.argmax(nan, axis=dim), dim)
-        where = xp.where(xp.any(nan, axis=dim, keepdims=True), first, where)
-        values = xp.take_along_axis(a, where, axis=dim)
-        return (values, where) if keepdim else (xp.squeeze(values, axis=dim), xp.squeeze(where, axis=dim).copy())
+        place = order(xp, a, dim, False)
+        line = xp.moveaxis(xp.take_along_axis(a, place, axis=dim), dim, -1)
+        n = line.shape[-1]
+        run = xp.zeros(line.shape, "int64")
+        for i in range(1, n):  # how many equal elements stand before each, in order
+            run[..., i] = (run[..., i - 1] + 1) * (line[..., i] == line[..., i - 1])
+        last = xp.expand_dims(xp.argmax(run, axis=-1), -1)
+        values = xp.take_along_axis(line, last, axis=-1)
+        where = xp.take_along_axis(xp.moveaxis(place, dim, -1), last, axis=-1)
+        values, where = (xp.moveaxis(t, -1, dim) for t in (values, where))
+        return (
+            (values.copy(), where.copy()) if keepdim else tuple(xp.squeeze(t, axis=dim).copy() for t in (values, where))
+        )
 
-    def grad_a(g, indices, a_shape, dim, keepdim):
-        if not a_shape:
-            return g
-        g, indices = (restored(t, a_shape, (dim,), keepdim) for t in (g, indices))
-        return scatter_zeros(g, indices, a_shape, dim)
+    grad_a = to_its_place
 
 
 @operator(node="MedianBackward0", public=(), samples=lambda make: [((make(3, 3),), {}), ((make(),), {})])
@@ -134,7 +199,22 @@ def median(input, dim=None, keepdim=False):
     return median_all.function(input) if dim is None else median_at.function(input, dim, keepdim)
 
 
+def nanmedian(input, dim=None, keepdim=False):
+    """The median of the elements that are not nan."""
+    if not input._dtype.is_floating_point or not bool(input.isnan().any()):
+        return median(input, dim, keepdim)
+    if dim is None:
+        kept = input[~input.isnan()]
+        return median(kept) if kept.numel() else median(input)
+    ranks = ((~input.isnan()).sum(dim, keepdim=True) - 1).clamp(min=0) // 2
+    values, where = sort.function(input, dim)
+    out = [gather.function(t, dim, ranks) for t in (values, where)]
+    return nanmedian_result(*(t if keepdim or not input.shape else t.squeeze(dim) for t in out))
+
+
+nanmedian_result = return_type("nanmedian", "values indices")
 public(median, also_method=True)
+public(nanmedian, also_method=True)
 
 
 def msort(input):

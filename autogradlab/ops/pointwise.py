@@ -11,12 +11,12 @@ from autogradlab.tensor import Tensor
 from . import samples
 from .choose import where
 from .elementary import log, zeros_like
-from .kinds import binary, not_bool, pointwise
+from .kinds import binary, not_bool, number_second, pointwise
 from .rounding import floor, sign, trunc
 
 
 def no_formula(name: str):
-    raise RuntimeError(f"derivative for {name} is not implemented: it is a step function, flat almost everywhere.")
+    raise RuntimeError(f"derivative for {name} is not implemented: its values are steps, flat almost everywhere.")
 
 
 def _scaled_arguments(input, other, alpha):
@@ -232,6 +232,8 @@ class remainder:
 @operator(**binary, accepts=not_bool, samples=samples.positive_pairs)
 class fmod:
     """What division leaves, with the sign of the dividend (C's fmod)."""
+
+    arguments = number_second
 
     def kernel(xp, a, b, /, out=None):
         _no_zero(xp, b)

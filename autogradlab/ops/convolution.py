@@ -1,0 +1,401 @@
+"""Convolution over any number of dimensions, as matrix products over columns of patches.
+
+Three operators that are each other's derivatives: the convolution, and its gradients by input (which is the transposed
+convolution) and by weight.  (https://pytorch.org/docs/stable/generated/torch.nn.functional.conv2d.html)
+"""
+
+from functools import lru_cache
+from itertools import product
+from math import prod
+
+from autogradlab.table import functions, nn_functions, operator
+
+from .kinds import floating
+from .padding import constant_pad
+from .reduce import sum as total
+
+flags = {"promote": False, "same_dtype": True, "accepts": floating, "autocast": "lower", "public": ()}
+
+
+def spread(value, n: int, name: str) -> tuple:
+    """One number for all dimensions, or one for each."""
+    values = (value,) if isinstance(value, int) else tuple(value)
+    if len(values) == 1:
+        values *= n
+    if len(values) != n:
+        raise RuntimeError(f"expected {name} to be a single integer value or a list of {n} values, got {list(value)}.")
+    return values
+
+
+def result_size(shape, kernel, stride, padding, dilation) -> tuple:
+    """How many places the kernel has in each dimension."""
+    return tuple(
+        (n + 2 * p - d * (k - 1) - 1) // s + 1
+        for n, k, s, p, d in zip(shape, kernel, stride, padding, dilation, strict=True)
+    )
+
+
+def padded(xp, a, padding, value=0):
+    """An array with `padding` cells more at both ends of its last dimensions."""
+    if not any(padding):
+        return a
+    lead = a.shape[: a.ndim - len(padding)]
+    out = xp.full((*lead, *(n + 2 * p for n, p in zip(a.shape[len(lead) :], padding, strict=True))), value, a.dtype)
+    out[(..., *(slice(p, p + n) for n, p in zip(a.shape[len(lead) :], padding, strict=True)))] = a
+    return out
+
+
+@lru_cache(maxsize=256)
+def places(kernel, size, stride, dilation) -> tuple:
+    """For each cell of the kernel: its index among the columns, and that of what it sees of the padded input."""
+    every = slice(None)
+    return tuple(
+        (
+            (every, every, *cell),
+            (
+                every,
+                every,
+                *(
+                    slice(c * d, c * d + (n - 1) * s + 1, s)
+                    for c, d, n, s in zip(cell, dilation, size, stride, strict=True)
+                ),
+            ),
+        )
+        for cell in product(*map(range, kernel))
+    )
+
+
+def columns(xp, a, kernel, stride, padding, dilation):
+    """im2col: (N, C, *kernel, *size), each patch under the kernel side by side."""
+    size = result_size(a.shape[2:], kernel, stride, padding, dilation)
+    a = padded(xp, a, padding)
+    out = xp.empty((*a.shape[:2], *kernel, *size), a.dtype)
+    for cell, where in places(kernel, size, stride, dilation):
+        out[cell] = a[where]
+    return out
+
+
+def from_columns(xp, a, shape, kernel, stride, padding, dilation):
+    """col2im: the sum of all patches (N, C, *kernel, *size), each where it was taken from."""
+    size = a.shape[-len(kernel) :]
+    out = xp.zeros((*a.shape[:2], *(n + 2 * p for n, p in zip(shape, padding, strict=True))), a.dtype)
+    for cell, where in places(kernel, size, stride, dilation):
+        out[where] += a[cell]
+    if not any(padding):
+        return out
+    return xp.ascontiguousarray(out[(..., *(slice(p, p + n) for n, p in zip(shape, padding, strict=True)))])
+
+
+def _grouped(w, groups):
+    """A weight as matrices, one a group: (groups, out, in * kernel)."""
+    return w.reshape((groups, w.shape[0] // groups, prod(w.shape[1:])))
+
+
+def _patches(xp, a, kernel, stride, padding, dilation, groups):
+    """The columns as matrices, one a sample and group: (N, groups, in * kernel, places)."""
+    if prod(kernel) == 1 and not any(padding) and set(stride) == {1}:
+        cols = a
+    else:
+        cols = columns(xp, a, kernel, stride, padding, dilation)
+    return cols.reshape((a.shape[0], groups, a.shape[1] // groups * prod(kernel), -1 if cols.size else 0))
+
+
+def _convolution_samples(make):
+    one = {"stride": (1,), "padding": (0,), "dilation": (1,), "groups": 1}
+    two = {"stride": (1, 1), "padding": (0, 0), "dilation": (1, 1), "groups": 1}
+    yield (make(2, 2, 5), make(3, 2, 3), make(3)), one
+    yield (make(1, 4, 6), make(4, 2, 2)), {"stride": (2,), "padding": (1,), "dilation": (2,), "groups": 2}
+    yield (make(2, 2, 4, 3), make(1, 2, 2, 2), make(1)), two
+    yield (make(1, 2, 4, 5), make(2, 1, 3, 1), make(2)), {**two, "stride": (2, 1), "padding": (1, 2), "groups": 2}
+    yield (make(2, 3, 2, 2), make(2, 3, 1, 1)), two
+
+
+@operator(node="ConvolutionBackward0", **flags, samples=_convolution_samples)
+class convolution:
+    """Every patch of the input times the weight.  a: (N, in, ...), b: (out, in / groups, *kernel), c: (out,)."""
+
+    def arguments(input, weight, bias=None, *, stride, padding, dilation, groups):
+        options = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
+        return (input, weight) if bias is None else (input, weight, bias), options
+
+    def kernel(xp, a, b, c=None, /, stride=None, padding=None, dilation=None, groups=1):
+        kernel = b.shape[2:]
+        cols = _patches(xp, a, kernel, stride, padding, dilation, groups)
+        out = xp.matmul(_grouped(b, groups), cols)
+        out = out.reshape((a.shape[0], b.shape[0], *result_size(a.shape[2:], kernel, stride, padding, dilation)))
+        if c is not None:
+            out += c.reshape((-1, *[1] * len(kernel)))
+        return out
+
+    def grad_a(g, b, a_shape, stride, padding, dilation, groups):
+        return convolution_input(g, b, shape=a_shape, stride=stride, padding=padding, dilation=dilation, groups=groups)
+
+    def grad_b(g, a, b_shape, stride, padding, dilation, groups):
+        return convolution_weight(g, a, shape=b_shape, stride=stride, padding=padding, dilation=dilation, groups=groups)
+
+    def grad_c(g):
+        return total(g, dim=(0, *range(2, len(g.shape))))
+
+
+def _input_samples(make):
+    one = {"stride": (2,), "padding": (1,), "dilation": (1,), "groups": 2}
+    yield (make(2, 4, 3), make(4, 1, 3)), {"shape": (2, 2, 6), **one}
+    two = {"stride": (1, 1), "padding": (0, 0), "dilation": (1, 1), "groups": 1}
+    yield (make(1, 2, 2, 3), make(2, 1, 2, 2), make(1)), {"shape": (1, 1, 3, 4), **two}
+
+
+@operator(node="ConvolutionBackward0", **flags, samples=_input_samples)
+class convolution_input:
+    """A convolution's gradient by its input, which is the transposed convolution: every number times the weight, added
+    up where the patches overlap.
+    """
+
+    def arguments(input, weight, bias=None, *, shape, stride, padding, dilation, groups):
+        options = {"shape": shape, "stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
+        return (input, weight) if bias is None else (input, weight, bias), options
+
+    def kernel(xp, a, b, c=None, /, shape=None, stride=None, padding=None, dilation=None, groups=1):
+        kernel, n = b.shape[2:], a.shape[0]
+        rows = xp.ascontiguousarray(a).reshape((n, groups, a.shape[1] // groups, prod(a.shape[2:])))
+        cols = xp.matmul(xp.swapaxes(_grouped(b, groups), 1, 2), rows)
+        cols = cols.reshape((n, shape[1], *kernel, *a.shape[2:]))
+        out = from_columns(xp, cols, shape[2:], kernel, stride, padding, dilation)
+        if c is not None:
+            out += c.reshape((-1, *[1] * len(kernel)))
+        return out
+
+    def grad_a(g, b, stride, padding, dilation, groups):
+        return convolution(g, b, stride=stride, padding=padding, dilation=dilation, groups=groups)
+
+    def grad_b(g, a, b_shape, stride, padding, dilation, groups):
+        return convolution_weight(a, g, shape=b_shape, stride=stride, padding=padding, dilation=dilation, groups=groups)
+
+    def grad_c(g):
+        return total(g, dim=(0, *range(2, len(g.shape))))
+
+
+def _weight_samples(make):
+    one = {"stride": (2,), "padding": (1,), "dilation": (1,), "groups": 2}
+    yield (make(2, 4, 3), make(2, 2, 6)), {"shape": (4, 1, 3), **one}
+
+
+@operator(**flags, samples=_weight_samples)
+class convolution_weight:
+    """A convolution's gradient by its weight: the output's gradient (a) against the patches of the input (b)."""
+
+    def arguments(input, other, *, shape, stride, padding, dilation, groups):
+        options = {"shape": shape, "stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
+        return (input, other), options
+
+    def kernel(xp, a, b, /, shape, stride, padding, dilation, groups):
+        cols = _patches(xp, b, shape[2:], stride, padding, dilation, groups)
+        rows = xp.ascontiguousarray(a).reshape((a.shape[0], groups, a.shape[1] // groups, prod(a.shape[2:])))
+        return xp.sum(xp.matmul(rows, xp.swapaxes(cols, 2, 3)), axis=0).reshape(shape)
+
+    def grad_a(g, b, stride, padding, dilation, groups):
+        return convolution(b, g, stride=stride, padding=padding, dilation=dilation, groups=groups)
+
+    def grad_b(g, a, b_shape, stride, padding, dilation, groups):
+        return convolution_input(a, g, shape=b_shape, stride=stride, padding=padding, dilation=dilation, groups=groups)
+
+
+# The public functions -------------------------------------------------------------------------------------------------
+
+
+def check(name: str, n: int, input, weight, bias, stride, padding, dilation, groups, transposed=False) -> None:
+    """Everything that can be wrong with a convolution's arguments, in PyTorch's order."""
+    if weight.dim() != n + 2:
+        raise RuntimeError(f"weight should have at least {n + 2} dimensions: {name} got {weight.dim()}.")
+    for what, values, least in (("stride", stride, 1), ("padding", padding, 0), ("dilation", dilation, 1)):
+        if any(v < least for v in values):
+            word = "negative" if not least else "non-positive"
+            raise RuntimeError(f"{word} {what} is not supported: {name} got {what}={tuple(values)}.")
+    if groups <= 0:
+        raise RuntimeError(f"non-positive groups is not supported: {name} got groups={groups}.")
+    given, outputs = input.shape[1], weight.shape[1] * groups if transposed else weight.shape[0]
+    expected = weight.shape[0] if transposed else weight.shape[1] * groups
+    if weight.shape[0] < groups or weight.shape[0] % groups:
+        raise RuntimeError(
+            f"Given groups={groups}, expected weight to be at least {groups} at dimension 0 and divisible by it, but "
+            f"got weight of size {list(weight.shape)} instead."
+        )
+    if given != expected:
+        raise RuntimeError(
+            f"Given groups={groups}, weight of size {list(weight.shape)}, expected input{list(input.shape)} to have "
+            f"{expected} channels, but got {given} channels instead."
+        )
+    if bias is not None and tuple(bias.shape) != (outputs,):
+        raise RuntimeError(
+            f"Given weight of size {list(weight.shape)}, expected bias to be 1-dimensional with {outputs} elements, "
+            f"but got bias of size {list(bias.shape)} instead."
+        )
+    reach = [d * (k - 1) + 1 for d, k in zip(dilation, weight.shape[2:], strict=True)]
+    whole = [size + 2 * p for size, p in zip(input.shape[2:], padding, strict=True)]
+    if not transposed and any(k > size for k, size in zip(reach, whole, strict=True)):
+        raise RuntimeError(
+            f"Calculated padded input size per channel: {whole}. Kernel size: {reach}. Kernel size can't be greater "
+            "than actual input size."
+        )
+
+
+def _batched(name: str, n: int, input):
+    """The input with a batch dimension, and whether it had none."""
+    if input.dim() not in (n + 1, n + 2):
+        raise RuntimeError(
+            f"Expected {n + 1}D (unbatched) or {n + 2}D (batched) input to {name}, but got input of size: "
+            f"{list(input.shape)}."
+        )
+    return (input.unsqueeze(0), True) if input.dim() == n + 1 else (input, False)
+
+
+def _convolve(name, n, input, weight, bias, stride, padding, dilation, groups):
+    input, single = _batched(name, n, input)
+    stride, dilation = spread(stride, n, "stride"), spread(dilation, n, "dilation")
+    if isinstance(padding, str):
+        input, padding = _worded(name, n, input, weight, stride, padding, dilation)
+    padding = spread(padding, n, "padding")
+    check(name, n, input, weight, bias, stride, padding, dilation, groups)
+    out = convolution.function(
+        input, weight, bias, stride=stride, padding=padding, dilation=dilation, groups=int(groups)
+    )
+    return out.squeeze(0) if single else out
+
+
+def _worded(name, n, input, weight, stride, padding, dilation):
+    """padding="same" or "valid" in numbers; what is uneven is padded before."""
+    if padding not in ("same", "valid"):
+        raise RuntimeError(f"Invalid padding string: {padding!r}: {name} takes 'same', 'valid' or numbers.")
+    if padding == "valid":
+        return input, (0,) * n
+    if any(s != 1 for s in stride):
+        raise RuntimeError("padding='same' is not supported for strided convolutions.")
+    whole = [d * (k - 1) for d, k in zip(dilation, weight.shape[2:], strict=True)]
+    uneven = [v for t in reversed(whole) for v in (0, t % 2)]
+    return constant_pad.function(input, tuple(uneven), 0.0) if any(uneven) else input, [t // 2 for t in whole]
+
+
+def _public(n: int):
+    name = f"conv{n}d"
+
+    def conv(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+        return _convolve(name, n, input, weight, bias, stride, padding, dilation, groups)
+
+    def transposed(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
+        input, single = _batched(f"conv_transpose{n}d", n, input)
+        numbers = (("stride", stride), ("padding", padding), ("dilation", dilation), ("output_padding", output_padding))
+        stride, padding, dilation, extra = (spread(v, n, what) for what, v in numbers)
+        check(f"conv_transpose{n}d", n, input, weight, bias, stride, padding, dilation, groups, transposed=True)
+        if any(e >= max(s, d) for e, s, d in zip(extra, stride, dilation, strict=True)):
+            raise RuntimeError(
+                f"output padding must be smaller than either stride or dilation, but got output_padding: {extra}, "
+                f"stride: {stride}, dilation: {dilation}."
+            )
+        size = [
+            (m - 1) * s - 2 * p + d * (k - 1) + e + 1
+            for m, s, p, d, k, e in zip(
+                input.shape[2:], stride, padding, dilation, weight.shape[2:], extra, strict=True
+            )
+        ]
+        shape = (input.shape[0], weight.shape[1] * groups, *size)
+        out = convolution_input.function(
+            input, weight, bias, shape=shape, stride=stride, padding=padding, dilation=dilation, groups=int(groups)
+        )
+        return out.squeeze(0) if single else out
+
+    conv.__doc__ = (
+        f"Every patch of the input times the weight.  input: (N, in, {n} sizes) or without N; weight: (out, in / "
+        "groups, kernel).  padding: cells of zeros at both ends, or 'same' or 'valid'."
+    )
+    transposed.__doc__ = f"The transposed convolution over {n} dimensions: what a convolution's gradient does."
+    for fn, called in ((conv, name), (transposed, f"conv_transpose{n}d")):
+        fn.__name__ = fn.__qualname__ = called
+        functions[called] = nn_functions[called] = fn
+
+
+_public(1)
+_public(2)
+_public(3)
+
+
+# Patches in the open --------------------------------------------------------------------------------------------------
+
+
+def _patch_options(kernel_size, dilation, padding, stride):
+    words = {"kernel_size": kernel_size, "dilation": dilation, "padding": padding, "stride": stride}
+    return {what: spread(value, 2, what) for what, value in words.items()}
+
+
+def _patch_samples(make):
+    yield (make(2, 2, 4, 3), 2), {}
+    yield (make(1, 1, 4, 5), (2, 3)), {"padding": 1, "stride": 2}
+
+
+@operator(node="Im2ColBackward0", accepts=floating, public=(), samples=_patch_samples)
+class im2col:
+    """All patches of images as columns: (N, C, H, W) gives (N, C * kernel, places)."""
+
+    def arguments(input, kernel_size, dilation=1, padding=0, stride=1):
+        return (input,), _patch_options(kernel_size, dilation, padding, stride)
+
+    def kernel(xp, a, /, kernel_size, dilation, padding, stride):
+        out = columns(xp, a, kernel_size, stride, padding, dilation)
+        return out.reshape((a.shape[0], a.shape[1] * prod(kernel_size), prod(out.shape[4:])))
+
+    def grad_a(g, a_shape, kernel_size, dilation, padding, stride):
+        return col2im(
+            g, output_size=a_shape[2:], kernel_size=kernel_size, dilation=dilation, padding=padding, stride=stride
+        )
+
+
+def _column_samples(make):
+    yield (make(2, 8, 6), (4, 3), 2), {}
+    yield (make(1, 6, 9), (4, 5), (2, 3)), {"padding": 1, "stride": 2}
+
+
+@operator(node="Col2ImBackward0", accepts=floating, public=(), samples=_column_samples)
+class col2im:
+    """The sum of patches in columns, each where it belongs: (N, C * kernel, places) gives (N, C, *output_size)."""
+
+    def arguments(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
+        options = _patch_options(kernel_size, dilation, padding, stride)
+        return (input,), {"output_size": tuple(output_size), **options}
+
+    def kernel(xp, a, /, output_size, kernel_size, dilation, padding, stride):
+        grid = result_size(output_size, kernel_size, stride, padding, dilation)
+        cols = a.reshape((a.shape[0], a.shape[1] // prod(kernel_size), *kernel_size, *grid))
+        return from_columns(xp, cols, output_size, kernel_size, stride, padding, dilation)
+
+    def grad_a(g, kernel_size, dilation, padding, stride):
+        return im2col(g, kernel_size=kernel_size, dilation=dilation, padding=padding, stride=stride)
+
+
+def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
+    """All patches of images as columns: (N, C, H, W) gives (N, C * kernel, places); (C, H, W) without N."""
+    if input.dim() not in (3, 4):
+        raise RuntimeError(
+            f"unfold: expected 3D or 4D (batch mode) tensor with possibly 0 batch size, but got: {list(input.shape)}"
+        )
+    single = input.dim() == 3
+    out = im2col.function(input.unsqueeze(0) if single else input, kernel_size, dilation, padding, stride)
+    return out.squeeze(0) if single else out
+
+
+def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
+    """The sum of patches in columns: (N, C * kernel, places) gives (N, C, *output_size).  unfold's transpose."""
+    if input.dim() not in (2, 3):
+        raise RuntimeError(f"fold: expected 2D or 3D (batch mode) tensor, but got: {list(input.shape)}")
+    output_size = spread(output_size, 2, "output_size")
+    options = _patch_options(kernel_size, dilation, padding, stride)
+    blocks = result_size(output_size, options["kernel_size"], *(options[w] for w in ("stride", "padding", "dilation")))
+    rows, found = input.shape[-2:]
+    if rows % prod(options["kernel_size"]) or found != prod(blocks):
+        raise RuntimeError(
+            f"fold: expected input of shape (N, C * {prod(options['kernel_size'])}, {prod(blocks)}), the places of the "
+            f"kernel in {output_size} being {blocks}, but got: {list(input.shape)}"
+        )
+    single = input.dim() == 2
+    out = col2im.function(input.unsqueeze(0) if single else input, output_size, **options)
+    return out.squeeze(0) if single else out
+
+
+nn_functions["unfold"], nn_functions["fold"] = unfold, fold

@@ -1,0 +1,272 @@
+"""Writing at chosen places, beyond scatter and index_put: reductions, whole slices, masks, flat positions."""
+
+from autogradlab import dtypes, shapes
+from autogradlab.table import method, operator, public
+from autogradlab.tensor import Tensor
+
+from .choose import where
+from .elementary import zeros_like
+from .gather import _along, _coordinates, blanked, gathered, padded, scatter, scatter_zeros
+from .index import checked, index_put_, setitem
+from .masks import masked_fill, masked_fill_in_place
+from .shape import expand, reshape
+
+REDUCTIONS = ("sum", "prod", "mean", "amax", "amin")
+
+
+def counted(index, shape, dim, like):
+    """How often an index names each place."""
+    ones = zeros_like(gathered(like, index, dim)) + 1
+    return scatter_zeros(ones, index, shape, dim)
+
+
+def _reduce_samples(make):
+    for reduce in REDUCTIONS:
+        yield (make(3, 4), 1, make.ints(0, 4, (3, 5)), make(3, 5)), {"reduce": reduce}
+        yield (make(3, 4), 0, make.ints(0, 3, (5, 4)), make(5, 4)), {"reduce": reduce, "include_self": False}
+
+
+@operator(promote=False, in_place=True, samples=_reduce_samples)
+class scatter_reduce:
+    """A copy with src[i][j] added to, multiplied with, ... what stands at [i][index[i][j]] (for dim 1).
+
+    reduce: "sum", "prod", "mean", "amax" or "amin"; include_self: whether the input's own element counts.
+    """
+
+    def arguments(input, dim, index, src, reduce, *, include_self=True):
+        if reduce not in REDUCTIONS:
+            raise RuntimeError(f"reduce argument must be either {', '.join(REDUCTIONS)}, got {reduce}.")
+        dim, index = _along("scatter_reduce", input, dim, index, src)
+        if src._dtype is not input._dtype:
+            raise RuntimeError(
+                f"scatter_reduce(): Expected self.dtype to be equal to src.dtype: got {input._dtype} and {src._dtype}."
+            )
+        index, src = (t if input.dim() else t.reshape(()) for t in (index, src))
+        return (input, src, index), {"dim": dim, "reduce": reduce, "include_self": include_self}
+
+    def kernel(xp, a, b, index, /, dim, reduce, include_self):
+        place = _coordinates(xp, index, dim) if a.ndim else ()
+        values = b[tuple(slice(0, n) for n in index.shape)].astype(a.dtype)
+        out = a.copy()
+        if not include_self:
+            out[place] = _start(a.dtype, reduce)
+        at = {"prod": xp.multiply, "amax": xp.maximum, "amin": xp.minimum}.get(reduce, xp.add)
+        if a.dtype.kind == "b" and reduce in ("sum", "mean"):
+            at = xp.logical_or
+        at.at(out, place, values)
+        if reduce == "mean":
+            count = xp.full(a.shape, int(include_self), "int64")
+            xp.add.at(count, place, 1)
+            count = xp.maximum(count, 1).astype(a.dtype)
+            return out / count if a.dtype.kind == "f" else xp.floor_divide(out, count)
+        return out
+
+    def grad_a(g, a, b, index, result, dim, reduce, include_self):
+        if reduce == "mean":
+            g = g / _how_many(g, index, dim, include_self)
+        elif reduce == "prod":
+            ones = where(a == 0, zeros_like(a) + 1, a)
+            g = g * scatter_reduce_(ones, b, index, dim, "prod", include_self) / ones
+        elif reduce in ("amax", "amin"):
+            g = _shared(g, a, b, index, result, dim, include_self) * (a == result)
+        return g if include_self else blanked(g, index, dim=dim)
+
+    def grad_b(g, a, b, index, result, b_shape, dim, reduce, include_self):
+        if reduce == "mean":
+            g = g / _how_many(g, index, dim, include_self)
+        if reduce == "prod":
+            made = _prod_grad(g, a, b, index, result, dim, include_self)
+        elif reduce in ("amax", "amin"):
+            hit = b[tuple(slice(0, n) for n in index.shape)] == gathered(result, index, dim)
+            made = gathered(_shared(g, a, b, index, result, dim, include_self), index, dim) * hit
+        else:
+            made = gathered(g, index, dim)
+        return padded(made, b_shape)
+
+
+def _start(dtype, reduce: str):
+    """What a reduction begins with where the input does not count."""
+    if reduce in ("sum", "mean", "prod"):
+        return int(reduce == "prod")
+    if dtype.kind == "b":
+        return reduce == "amin"
+    low = float("-inf") if dtype.kind == "f" else dtypes.iinfo(dtypes.from_numpy(dtype)).min
+    high = float("inf") if dtype.kind == "f" else dtypes.iinfo(dtypes.from_numpy(dtype)).max
+    return high if reduce == "amin" else low
+
+
+def scatter_reduce_(a, b, index, dim, reduce, include_self):
+    """scatter_reduce for formulas: on raw arrays and on Tensors."""
+    if isinstance(a, Tensor) or isinstance(b, Tensor):
+        return scatter_reduce.function(a, dim, index, b, reduce, include_self=include_self)
+    return scatter_reduce(a, b, index, dim=dim, reduce=reduce, include_self=include_self)
+
+
+def _how_many(g, index, dim, include_self):
+    """By how many elements each mean was divided."""
+    count = counted(index, g.shape, dim, g) + int(include_self)
+    return where(count == 0, zeros_like(count) + 1, count)
+
+
+def _shared(g, a, b, index, result, dim, include_self):
+    """The gradient of an extreme, shared by all that are equal to it."""
+    values = b[tuple(slice(0, n) for n in index.shape)]
+    hits = zeros_like(values) + (values == gathered(result, index, dim))
+    own = zeros_like(a) + (a == result)
+    own = own if include_self else blanked(own, index, dim=dim)
+    count = own + scatter_zeros(hits, index, g.shape, dim)
+    return g / where(count == 0, zeros_like(count) + 1, count)
+
+
+def _prod_grad(g, a, b, index, result, dim, include_self):
+    """The gradient of each factor: the product of the others, also where one factor is zero."""
+    b = b[tuple(slice(0, n) for n in index.shape)]
+    zero = b == 0
+    zeros = gathered(scatter_zeros(zeros_like(b) + zero, index, g.shape, dim), index, dim)
+    alone = zero & (zeros == 1)
+    others = scatter_reduce_(a, where(alone, zeros_like(b) + 1, b), index, dim, "prod", include_self)
+    usual = gathered(g * result, index, dim) / where(zero, zeros_like(b) + 1, b)
+    return where(alone, gathered(g * others, index, dim), usual)
+
+
+# Whole slices ---------------------------------------------------------------------------------------------------------
+
+
+def _spread_index(name: str, input, dim, index, source):
+    """A 1-D index as an index of every element of its slices; what index_copy and index_reduce check."""
+    dim = shapes.wrap_dim(dim, input.dim())
+    if index.dim() > 1:
+        raise IndexError(f"{name}(): Index should have dimension 1 or 0: got {index.dim()} dimensions.")
+    if source is not None:
+        expected = (*input.shape[:dim], index.numel(), *input.shape[dim + 1 :]) if input.dim() else ()
+        if input.dim() and tuple(source.shape) != expected and (source.dim() or index.numel() != 1):
+            kind = IndexError if name == "index_copy" and source.dim() == input.dim() else RuntimeError
+            raise kind(f"{name}(): Source shape {tuple(source.shape)} does not fit: expected {expected}.")
+    index = checked(index.reshape(-1), input.shape[dim] if input.dim() else 1, dim)
+    if not input.dim():
+        return dim, index.reshape(()), source if source is None else source.reshape(())
+    index = reshape(index, (1,) * dim + (-1,) + (1,) * (input.dim() - dim - 1))
+    size = (*input.shape[:dim], index.numel(), *input.shape[dim + 1 :])
+    return dim, expand.function(index, size), source if source is None else source.reshape(size)
+
+
+def index_copy(input, dim, index, source):
+    """A copy with the slices of `source` written where a 1-D index says."""
+    _same_dtype("index_copy", input, source)
+    dim, places, source = _spread_index("index_copy", input, dim, index, source)
+    return scatter.function(input, dim, places, source)
+
+
+def index_copy_(self, dim, index, source):
+    """Write the slices of `source` where a 1-D index says."""
+    _same_dtype("index_copy", self, source)
+    dim, places, source = _spread_index("index_copy", self, dim, index, source)
+    return scatter.write(self, dim, places, source)
+
+
+def index_reduce(input, dim, index, source, reduce, *, include_self=True):
+    """A copy with the slices of `source` reduced into those that a 1-D index names: prod, mean, amax or amin."""
+    _reducible(input, source, reduce)
+    dim, places, source = _spread_index("index_reduce", input, dim, index, source)
+    return scatter_reduce.function(input, dim, places, source, reduce, include_self=include_self)
+
+
+def index_reduce_(self, dim, index, source, reduce, *, include_self=True):
+    """Reduce the slices of `source` into those that a 1-D index names."""
+    _reducible(self, source, reduce)
+    dim, places, source = _spread_index("index_reduce", self, dim, index, source)
+    return scatter_reduce.write(self, dim, places, source, reduce, include_self=include_self)
+
+
+def _reducible(input, source, reduce):
+    if reduce not in REDUCTIONS[1:]:
+        raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
+    _same_dtype("index_reduce", input, source)
+
+
+def _same_dtype(name, input, source):
+    if input._dtype is not source._dtype:
+        raise RuntimeError(
+            f"{name}(): self and source expected to have the same dtype, but got {input._dtype} and {source._dtype}."
+        )
+
+
+def _slices_named(input, dim, index):
+    """A mask of the slices that a 1-D index names."""
+    if index._dtype not in (dtypes.int64, dtypes.int32):
+        raise IndexError(f"index_fill_(): Expected dtype int64 for index: got {index._dtype}.")
+    dim = shapes.wrap_dim(dim, input.dim())
+    size = input.shape[dim] if input.dim() else 1
+    mask = index.new_zeros(size, dtype=dtypes.bool_)
+    mask[checked(index.reshape(-1), size, dim)] = True
+    return mask.reshape((1,) * dim + (-1,) + (1,) * (input.dim() - dim - 1)) if input.dim() else mask.reshape(())
+
+
+def index_fill(input, dim, index, value):
+    """A copy with one number in the slices that a 1-D index names."""
+    return masked_fill(input, _slices_named(input, dim, index), value)
+
+
+def index_fill_(self, dim, index, value):
+    """Write one number into the slices that a 1-D index names."""
+    return masked_fill_in_place(self, _slices_named(self, dim, index), value)
+
+
+# Masks and flat positions ---------------------------------------------------------------------------------------------
+
+
+def masked_scatter(input, mask, source):
+    """A copy with the elements of `source`, in order, where the mask is True."""
+    size = shapes.broadcast_shapes(tuple(input.shape), tuple(mask.shape))
+    return masked_scatter_(expand.function(input, size).clone(), mask, source)
+
+
+def masked_scatter_(self, mask, source):
+    """Write the elements of `source`, in order, where the mask is True."""
+    if mask._dtype is not dtypes.bool_:
+        raise RuntimeError(f"masked_scatter_ only supports boolean masks, but got mask with dtype {mask._dtype}.")
+    if self._dtype is not source._dtype:
+        raise RuntimeError(
+            f"masked_scatter: expected self and source to have same dtypes but got {self._dtype} and {source._dtype}."
+        )
+    mask = expand.function(mask, tuple(self.shape))
+    count = int(mask.sum())
+    if source.numel() < count:
+        raise RuntimeError(f"Number of elements of source < number of ones in mask: {source.numel()} < {count}.")
+    setitem(self, mask, reshape(source, (-1,))[:count])
+    return self
+
+
+def take(input, index):
+    """The elements at flat positions, in the shape of the index."""
+    if index._dtype is not dtypes.int64:
+        raise RuntimeError(f"take(): Expected a long tensor for index, but got {index._dtype}.")
+    if index.numel() and not input.numel():
+        raise IndexError("take(): tried to take from an empty tensor.")
+    flat = reshape(input, (-1,))
+    return flat[reshape(index, (-1,))].reshape(tuple(index.shape))
+
+
+def put(input, index, source, accumulate=False):
+    """A copy with the elements of `source` written (or added) at flat positions."""
+    return put_(input.clone(), index, source, accumulate)
+
+
+def put_(self, index, source, accumulate=False):
+    """Write (or add) the elements of `source` at flat positions."""
+    if index._dtype is not dtypes.int64:
+        raise RuntimeError(f"put_(): Expected a long tensor for index, but got {index._dtype}.")
+    if source.numel() != index.numel():
+        raise RuntimeError(
+            f"put_(): Expected as many elements in source as in index: got {source.numel()} and {index.numel()}."
+        )
+    _same_dtype("put_", self, source)
+    flat = reshape(self, (-1,)).clone()
+    index_put_(flat, (reshape(index, (-1,)),), reshape(source, (-1,)), accumulate)
+    return self.copy_(flat.reshape(tuple(self.shape)))
+
+
+for _fn in (index_copy, index_reduce, index_fill, masked_scatter, take, put):
+    public(_fn, also_method=True)
+for _fn in (index_copy_, index_reduce_, index_fill_, masked_scatter_, put_):
+    method(_fn)
