@@ -20,6 +20,7 @@ from . import (
     linalg,
     loss,
     masks,
+    normalization,
     order,
     padding,
     patches,
@@ -42,7 +43,7 @@ from . import (
 
 __all__ = [
     "activation", "choose", "compare", "convolution", "copy", "create", "dropout", "elementary", "embedding",
-    "extremes", "gather", "index", "join", "linalg", "loss", "masks", "order", "padding", "patches", "pieces",
-    "pointwise", "pooling", "products", "random", "reduce", "rounding", "running", "scatter", "shape", "slices",
-    "softmax", "special", "statistics", "two_numbers",
+    "extremes", "gather", "index", "join", "linalg", "loss", "masks", "normalization", "order", "padding",
+    "patches", "pieces", "pointwise", "pooling", "products", "random", "reduce", "rounding", "running",
+    "scatter", "shape", "slices", "softmax", "special", "statistics", "two_numbers",
 ]  # fmt: skip

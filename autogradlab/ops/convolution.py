@@ -4,86 +4,16 @@ Three operators that are each other's derivatives: the convolution, and its grad
 convolution) and by weight.  (https://pytorch.org/docs/stable/generated/torch.nn.functional.conv2d.html)
 """
 
-from functools import lru_cache
-from itertools import product
 from math import prod
 
 from autogradlab.table import functions, nn_functions, operator
 
 from .kinds import floating
 from .padding import constant_pad
+from .patches import columns, from_columns, result_size, spread
 from .reduce import sum as total
 
 flags = {"promote": False, "same_dtype": True, "accepts": floating, "autocast": "lower", "public": ()}
-
-
-def spread(value, n: int, name: str) -> tuple:
-    """One number for all dimensions, or one for each."""
-    values = (value,) if isinstance(value, int) else tuple(value)
-    if len(values) == 1:
-        values *= n
-    if len(values) != n:
-        raise RuntimeError(f"expected {name} to be a single integer value or a list of {n} values, got {list(value)}.")
-    return values
-
-
-def result_size(shape, kernel, stride, padding, dilation) -> tuple:
-    """How many places the kernel has in each dimension."""
-    return tuple(
-        (n + 2 * p - d * (k - 1) - 1) // s + 1
-        for n, k, s, p, d in zip(shape, kernel, stride, padding, dilation, strict=True)
-    )
-
-
-def padded(xp, a, padding, value=0):
-    """An array with `padding` cells more at both ends of its last dimensions."""
-    if not any(padding):
-        return a
-    lead = a.shape[: a.ndim - len(padding)]
-    out = xp.full((*lead, *(n + 2 * p for n, p in zip(a.shape[len(lead) :], padding, strict=True))), value, a.dtype)
-    out[(..., *(slice(p, p + n) for n, p in zip(a.shape[len(lead) :], padding, strict=True)))] = a
-    return out
-
-
-@lru_cache(maxsize=256)
-def places(kernel, size, stride, dilation) -> tuple:
-    """For each cell of the kernel: its index among the columns, and that of what it sees of the padded input."""
-    every = slice(None)
-    return tuple(
-        (
-            (every, every, *cell),
-            (
-                every,
-                every,
-                *(
-                    slice(c * d, c * d + (n - 1) * s + 1, s)
-                    for c, d, n, s in zip(cell, dilation, size, stride, strict=True)
-                ),
-            ),
-        )
-        for cell in product(*map(range, kernel))
-    )
-
-
-def columns(xp, a, kernel, stride, padding, dilation):
-    """im2col: (N, C, *kernel, *size), each patch under the kernel side by side."""
-    size = result_size(a.shape[2:], kernel, stride, padding, dilation)
-    a = padded(xp, a, padding)
-    out = xp.empty((*a.shape[:2], *kernel, *size), a.dtype)
-    for cell, where in places(kernel, size, stride, dilation):
-        out[cell] = a[where]
-    return out
-
-
-def from_columns(xp, a, shape, kernel, stride, padding, dilation):
-    """col2im: the sum of all patches (N, C, *kernel, *size), each where it was taken from."""
-    size = a.shape[-len(kernel) :]
-    out = xp.zeros((*a.shape[:2], *(n + 2 * p for n, p in zip(shape, padding, strict=True))), a.dtype)
-    for cell, where in places(kernel, size, stride, dilation):
-        out[where] += a[cell]
-    if not any(padding):
-        return out
-    return xp.ascontiguousarray(out[(..., *(slice(p, p + n) for n, p in zip(shape, padding, strict=True)))])
 
 
 def _grouped(w, groups):
@@ -315,87 +245,3 @@ def _public(n: int):
 _public(1)
 _public(2)
 _public(3)
-
-
-# Patches in the open --------------------------------------------------------------------------------------------------
-
-
-def _patch_options(kernel_size, dilation, padding, stride):
-    words = {"kernel_size": kernel_size, "dilation": dilation, "padding": padding, "stride": stride}
-    return {what: spread(value, 2, what) for what, value in words.items()}
-
-
-def _patch_samples(make):
-    yield (make(2, 2, 4, 3), 2), {}
-    yield (make(1, 1, 4, 5), (2, 3)), {"padding": 1, "stride": 2}
-
-
-@operator(node="Im2ColBackward0", accepts=floating, public=(), samples=_patch_samples)
-class im2col:
-    """All patches of images as columns: (N, C, H, W) gives (N, C * kernel, places)."""
-
-    def arguments(input, kernel_size, dilation=1, padding=0, stride=1):
-        return (input,), _patch_options(kernel_size, dilation, padding, stride)
-
-    def kernel(xp, a, /, kernel_size, dilation, padding, stride):
-        out = columns(xp, a, kernel_size, stride, padding, dilation)
-        return out.reshape((a.shape[0], a.shape[1] * prod(kernel_size), prod(out.shape[4:])))
-
-    def grad_a(g, a_shape, kernel_size, dilation, padding, stride):
-        return col2im(
-            g, output_size=a_shape[2:], kernel_size=kernel_size, dilation=dilation, padding=padding, stride=stride
-        )
-
-
-def _column_samples(make):
-    yield (make(2, 8, 6), (4, 3), 2), {}
-    yield (make(1, 6, 9), (4, 5), (2, 3)), {"padding": 1, "stride": 2}
-
-
-@operator(node="Col2ImBackward0", accepts=floating, public=(), samples=_column_samples)
-class col2im:
-    """The sum of patches in columns, each where it belongs: (N, C * kernel, places) gives (N, C, *output_size)."""
-
-    def arguments(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
-        options = _patch_options(kernel_size, dilation, padding, stride)
-        return (input,), {"output_size": tuple(output_size), **options}
-
-    def kernel(xp, a, /, output_size, kernel_size, dilation, padding, stride):
-        grid = result_size(output_size, kernel_size, stride, padding, dilation)
-        cols = a.reshape((a.shape[0], a.shape[1] // prod(kernel_size), *kernel_size, *grid))
-        return from_columns(xp, cols, output_size, kernel_size, stride, padding, dilation)
-
-    def grad_a(g, kernel_size, dilation, padding, stride):
-        return im2col(g, kernel_size=kernel_size, dilation=dilation, padding=padding, stride=stride)
-
-
-def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
-    """All patches of images as columns: (N, C, H, W) gives (N, C * kernel, places); (C, H, W) without N."""
-    if input.dim() not in (3, 4):
-        raise RuntimeError(
-            f"unfold: expected 3D or 4D (batch mode) tensor with possibly 0 batch size, but got: {list(input.shape)}"
-        )
-    single = input.dim() == 3
-    out = im2col.function(input.unsqueeze(0) if single else input, kernel_size, dilation, padding, stride)
-    return out.squeeze(0) if single else out
-
-
-def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
-    """The sum of patches in columns: (N, C * kernel, places) gives (N, C, *output_size).  unfold's transpose."""
-    if input.dim() not in (2, 3):
-        raise RuntimeError(f"fold: expected 2D or 3D (batch mode) tensor, but got: {list(input.shape)}")
-    output_size = spread(output_size, 2, "output_size")
-    options = _patch_options(kernel_size, dilation, padding, stride)
-    blocks = result_size(output_size, options["kernel_size"], *(options[w] for w in ("stride", "padding", "dilation")))
-    rows, found = input.shape[-2:]
-    if rows % prod(options["kernel_size"]) or found != prod(blocks):
-        raise RuntimeError(
-            f"fold: expected input of shape (N, C * {prod(options['kernel_size'])}, {prod(blocks)}), the places of the "
-            f"kernel in {output_size} being {blocks}, but got: {list(input.shape)}"
-        )
-    single = input.dim() == 2
-    out = col2im.function(input.unsqueeze(0) if single else input, output_size, **options)
-    return out.squeeze(0) if single else out
-
-
-nn_functions["unfold"], nn_functions["fold"] = unfold, fold

@@ -10,9 +10,9 @@ from autogradlab.size import return_type
 from autogradlab.table import functions, nn_functions, operator
 from autogradlab.tensor import Tensor
 
-from .convolution import places, spread
 from .gather import scatter_zeros
 from .kinds import floating, not_bool
+from .patches import places, spread
 
 max_result = return_type("max_pool2d_with_indices", "values indices")
 
