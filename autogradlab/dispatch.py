@@ -275,7 +275,9 @@ def make_node(op, edges, wanted, inputs, options, outputs, original=None, writte
 def _keep(keep, position, inputs, outputs, original, written):
     """Save an output, or an operand of a write."""
     if position < 0:  # an output: an alias without its node, which would be a cycle
-        return keep(outputs[~position].alias(), True)
+        kept = outputs[~position].alias()
+        kept._nr = ~position
+        return keep(kept, True)
     if position == 0 and original is not None:
         return keep(original)
     if written is None or inputs[position]._storage is not written:

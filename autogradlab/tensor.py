@@ -305,7 +305,7 @@ class Tensor(Exchange):
     def attached(self, node) -> "Tensor":
         """The same elements as an output of `node`."""
         out = self.alias()
-        out._node, out._nr = node, 0
+        out._node, out._nr = node, self._nr
         return out
 
     def alias(self) -> "Tensor":
