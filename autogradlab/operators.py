@@ -70,6 +70,8 @@ class Operator:
         self.fixed_class, self.make_node = None if callable(node) else self.node_class(None), own_copy(op_node)
         self.direct = self._direct()
         self.recipes, self._saves = {}, {}
+        self.known = {}  # views: geometries worked out before
+        self.local = all(what in ("shape", "stride", "offset") for _, what in self.facts.values())
 
     # What the block says ----------------------------------------------------------------------------------------------
 
@@ -222,6 +224,11 @@ class Operator:
         if self.geometry is not None:
             return (call_views if self.multi_output else call_view)(self, inputs[0], options)
         return call(self, inputs, options)
+
+    def place(self, source, *args):
+        """What a view's arguments mean for this source: (options, geometry)."""
+        _, options = self.bind((source, *args), NOTHING)
+        return options, self.geometry(source.shape, source.stride(), source._offset, **options)
 
     def write(self, *args, **kwargs):
         """The public in-place method: the result goes into the first tensor."""

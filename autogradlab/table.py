@@ -5,7 +5,7 @@ closures around the operator, so that a debugger and `show_source` can follow th
 """
 
 from . import late
-from .dispatch import call, call_into, call_pair, call_view, operand
+from .dispatch import call, call_into, call_pair, call_view_by, operand
 from .operators import Operator
 from .tensor import Tensor
 
@@ -81,11 +81,9 @@ def _method(op) -> None:
             return call(op, (self,))
 
         def view(self, *args, **kwargs):
-            try:
-                _, options = op.arguments(self, *args, **kwargs)
-            except TypeError:
-                _, options = op.bind((self, *args), kwargs)  # says it in the operator's name
-            return call_view(op, self, options)
+            if kwargs:
+                return op.function(self, *args, **kwargs)
+            return call_view_by(op, self, args, op.place)
 
         def general(self, *args, **kwargs):
             return op.function(self, *args, **kwargs)

@@ -27,9 +27,6 @@ class View:
 
     __slots__ = ("base", "maker", "origin", "version")
 
-    def __init__(self, base: Tensor, version, origin: str, maker: str):
-        self.base, self.version, self.origin, self.maker = base, version, origin, maker
-
     def node(self, tensor: Tensor):
         """The view's node, made anew if the storage was written to since."""
         version = tensor._storage.version
@@ -59,28 +56,23 @@ def _as_strided_node(base: Tensor, tensor: Tensor) -> Node:
     )
 
 
-def make_view(source: Tensor, geometry, maker: str, multi_output: bool = False) -> Tensor:
+def make_view(source: Tensor, geometry, maker: str, flags: int, multi_output: bool = False) -> Tensor:
     """A tensor that reads the storage of `source` by another (shape, stride, offset)."""
-    storage = source.memory
-    out = view_of(storage, *geometry, source._dtype, source._device)
+    storage = source._storage
+    if storage is None:
+        storage = source.memory
+    shape, stride, offset = geometry
+    out = view_of(storage, shape, stride, offset, source._dtype, source._device)
     if storage.version is None:
         return out  # views of inference tensors need no record: nothing about them is ever recorded
-    flags = state.flags
-    origin = (
-        "multi_output"
-        if multi_output
-        else ""
-        if not flags & NO_GRAD
-        else "inference"
-        if flags & INFERENCE
-        else "no_grad"
-    )
-    parent = source._view
-    if parent is not None:
-        origin = origin or parent.origin
-        out._view = View(parent.base, storage.version, origin, maker)
-    else:
-        out._view = View(source, storage.version, origin, maker)
+    parent, made = source._view, View()
+    made.base = source if parent is None else parent.base
+    made.version, made.maker, made.origin = storage.version, maker, "" if parent is None else parent.origin
+    if multi_output:
+        made.origin = "multi_output"
+    elif flags & NO_GRAD:
+        made.origin = "inference" if flags & INFERENCE else "no_grad"
+    out._view = made
     return out
 
 

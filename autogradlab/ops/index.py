@@ -5,7 +5,7 @@ are written in no promised order, and gradients add up.
 """
 
 from autogradlab import dtypes, errors, shapes
-from autogradlab.dispatch import call_into, call_view
+from autogradlab.dispatch import call_into, call_view_by
 from autogradlab.table import method, operator
 from autogradlab.tensor import Tensor
 
@@ -251,25 +251,28 @@ def _consumed(items, until) -> int:
     return total
 
 
-def _sliced(x: Tensor, dim: int, item: slice, always: bool = False) -> Tensor:
-    step = 1 if item.step is None else item.step.__index__()
-    if step < 1:
-        raise errors.negative_step(step)
-    start, stop, _ = slice(*(None if v is None else v.__index__() for v in (item.start, item.stop, step))).indices(
-        x.shape[dim]
-    )
-    if start == 0 and stop == x.shape[dim] and step == 1 and not always:
-        return x
-    stop = max(start, stop)
-    return call_view(slice_, x, {"dim": dim, "start": start, "stop": stop, "step": step})
+def _sliced(x: Tensor, dim: int, item: slice) -> Tensor:
+    """A slice of one dimension; x itself where that is everything."""
+    if item.step in (None, 1):
+        ends = (None if v is None else v.__index__() for v in (item.start, item.stop))
+        start, stop, _ = slice(*ends).indices(x.shape[dim])
+        if start == 0 and stop == x.shape[dim]:
+            return x
+    return call_view_by(slice_, x, (dim, item.start, item.stop, item.step), _place_slice)
+
+
+def _place_slice(x: Tensor, dim: int, start, stop, step):
+    step = 1 if step is None else step.__index__()
+    start, stop = (None if v is None else v.__index__() for v in (start, stop))
+    return slice_.place(x, dim, start, stop, step)
 
 
 def getitem(self, key):
     """x[key]: a view for integers, slices, None and ...; a copy where tensors or lists choose.  (D1 2.1 2.2 2.3)"""
     if type(key) is int:  # the common case
         return select.function(self, 0, key) if self.shape else _views(self, key)[0]
-    if type(key) is slice and self.shape:
-        return _sliced(self, 0, key, always=True)
+    if type(key) is slice and (self._shape or self.shape):
+        return call_view_by(slice_, self, (0, key.start, key.stop, key.step), _place_slice)
     x, left = _views(self, key)
     if any(i is not None for i in left):
         return index.function(x, *_positions(x, left))

@@ -1,7 +1,7 @@
 """Views by shape: the same storage, other sizes and strides.  Nothing here moves data but reshape, where it must."""
 
 from autogradlab import errors, shapes
-from autogradlab.dispatch import call_view
+from autogradlab.dispatch import call_view_by
 from autogradlab.size import Size
 from autogradlab.table import alias, method, operator, public
 
@@ -62,19 +62,27 @@ def _view_method(self, *args, size=None):
     """The same elements under another shape, without a copy: an error where the strides do not allow it.  (D1 3.1, D2
     2.3)
     """
-    return view.function(self, sizes(args) if size is None else sizes((size,)))
+    return call_view_by(view, self, args if size is None else (size,), _place_view)
+
+
+def _place_view(source, *args):
+    return view.place(source, sizes(args))
 
 
 def reshape(input, *args, shape=None):
     """The elements under another shape: a view where the strides allow it, else a copy.  (D1 3.1, D2 2.3)"""
-    own = tuple(input.shape)
-    size = shapes.infer_size(sizes(args if shape is None else (shape,)), shapes.numel(own))
-    stride = shapes.view_strides(own, input.stride(), size)
-    if stride is not None:
-        return call_view(view, input, {"size": size}, (size, stride, input._offset))
-    out = unsafe_view.function(pack.function(input), size)
-    out._view = None  # the copy is its own: nobody else reads that storage
+    args = args if shape is None else (shape,)
+    out = call_view_by(view, input, args, _place_reshaped)
+    if out is None:
+        out = unsafe_view.function(pack.function(input), shapes.infer_size(sizes(args), input.numel()))
+        out._view = None  # the copy is its own: nobody else reads that storage
     return out
+
+
+def _place_reshaped(source, *args):
+    size = shapes.infer_size(sizes(args), source.numel())
+    stride = shapes.view_strides(tuple(source.shape), source.stride(), size)
+    return None if stride is None else ({"size": size}, (size, stride, source._offset))
 
 
 method(_view_method, "view")
