@@ -16,7 +16,7 @@ ORDER = """
     errors | dtypes | shapes | modes | late
     backends | devices | storage
     graph | size printing | exchange tensor
-    views | dispatch
+    views convert | dispatch
     operators | table | ops | engine
     autograd random observe utils amp nn optim distributed compiler cuda
     autogradlab
