@@ -1,5 +1,7 @@
 """The CPU: NumPy arrays over host memory."""
 
+from sys import getrefcount
+
 import numpy
 
 from autogradlab.shapes import is_dense
@@ -38,7 +40,11 @@ class NumpyBackend:
 
     def owns(self, array) -> bool:
         """Whether an array is alone on its memory and fills it, so that a tensor may take it over."""
-        return array.base is None and is_dense(array.shape, tuple(s // array.itemsize for s in array.strides))
+        base = array.base
+        if base is not None:  # a transpose of an array that nobody else holds will do
+            if type(base) is not numpy.ndarray or base.size != array.size or getrefcount(base) > 3:
+                return False
+        return is_dense(array.shape, tuple(s // array.itemsize for s in array.strides))
 
     def scalar(self, value, dtype):
         """A Python number as a kernel wants it: a 0-d array of the right dtype, twice as fast as the number itself."""

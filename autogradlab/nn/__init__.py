@@ -34,8 +34,49 @@ from .activations import (
     Tanhshrink,
     Threshold,
 )  # fmt: skip
+from .attention import (
+    MultiheadAttention,
+    TransformerEncoder,
+    TransformerEncoderLayer,
+)  # fmt: skip
 from .containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
-from .layers import Flatten, Identity, Linear, Unflatten
+from .convolutions import (
+    AdaptiveAvgPool1d,
+    AdaptiveAvgPool2d,
+    AvgPool1d,
+    AvgPool2d,
+    CircularPad1d,
+    CircularPad2d,
+    ConstantPad1d,
+    ConstantPad2d,
+    Conv1d,
+    Conv2d,
+    Conv3d,
+    ConvTranspose1d,
+    ConvTranspose2d,
+    Fold,
+    MaxPool1d,
+    MaxPool2d,
+    ReflectionPad1d,
+    ReflectionPad2d,
+    ReplicationPad1d,
+    ReplicationPad2d,
+    Unfold,
+    ZeroPad1d,
+    ZeroPad2d,
+)  # fmt: skip
+from .layers import (
+    Bilinear,
+    Dropout,
+    Dropout1d,
+    Dropout2d,
+    Dropout3d,
+    Embedding,
+    Flatten,
+    Identity,
+    Linear,
+    Unflatten,
+)  # fmt: skip
 from .losses import (
     BCELoss,
     BCEWithLogitsLoss,
@@ -57,6 +98,16 @@ from .losses import (
     TripletMarginLoss,
 )  # fmt: skip
 from .module import Module
+from .normalizations import (
+    BatchNorm1d,
+    BatchNorm2d,
+    BatchNorm3d,
+    GroupNorm,
+    InstanceNorm1d,
+    InstanceNorm2d,
+    LayerNorm,
+    RMSNorm,
+)  # fmt: skip
 from .parameter import Buffer, Parameter
 
 __all__ = [name for name in dir() if not name.startswith("_")]

@@ -7,39 +7,16 @@ Source: https://pytorch.org/docs/stable/nn.functional.html
 
 from autogradlab import late
 from autogradlab.ops import activation
-from autogradlab.ops.linalg import addmm, matmul, mm
-from autogradlab.tensor import Tensor
 
 _table, _torch = late.operators, late.functions
 globals().update(late.nn_functions)
 
-logsigmoid, glu, hardshrink, prelu = activation.logsigmoid.function, activation.glu.function, None, activation.prelu
 sigmoid, tanh = _torch["sigmoid"], _torch["tanh"]
 
 
 def _either(op, inplace: bool, *args, **kwargs):
     """The operator's result; written into its first tensor if inplace."""
     return op.write(*args, **kwargs) if inplace else op.function(*args, **kwargs)
-
-
-# Layers ---------------------------------------------------------------------------------------------------------------
-
-
-def linear(input, weight, bias=None):
-    """input @ weight.T + bias.  input: (..., in); weight: (out, in); bias: (out,).  (D1 1.3)"""
-    if not isinstance(input, Tensor) or not isinstance(weight, Tensor):
-        wrong, name = (input, "input") if not isinstance(input, Tensor) else (weight, "weight")
-        raise TypeError(f"linear(): argument '{name}' must be Tensor, not {type(wrong).__name__}.")
-    transposed = weight.t()
-    if bias is None:
-        return matmul(input, transposed) if len(input.shape) != 2 else mm.function(input, transposed)
-    shape = input.shape
-    if len(shape) == 2:
-        return addmm.function(bias, input, transposed)
-    if not input.is_contiguous() or not shape:
-        return matmul(input, transposed) + bias
-    rows = input.view(shape.numel() // max(shape[-1], 1) if shape[-1] else -1, shape[-1])
-    return addmm.function(bias, rows, transposed).view(*shape[:-1], weight.shape[0])
 
 
 # Activations ----------------------------------------------------------------------------------------------------------

@@ -17,7 +17,8 @@ from autogradlab.tensor import Tensor
 __all__ = [
     "binary_cross_entropy", "binary_cross_entropy_with_logits", "cosine_embedding_loss", "cosine_similarity",
     "cross_entropy", "gaussian_nll_loss", "hinge_embedding_loss", "huber_loss", "kl_div", "l1_loss",
-    "margin_ranking_loss", "mse_loss", "nll_loss", "pairwise_distance", "poisson_nll_loss", "smooth_l1_loss",
+    "margin_ranking_loss", "mse_loss", "nll_loss", "normalize", "pairwise_distance",
+    "poisson_nll_loss", "smooth_l1_loss",
     "soft_margin_loss", "triplet_margin_loss",
 ]  # fmt: skip
 
@@ -248,6 +249,12 @@ def cosine_similarity(x1, x2, dim: int = 1, eps: float = 1e-8):
     x1, x2 = broadcast_tensors(x1, x2)
     lengths = [clamp(x.norm(dim=dim, keepdim=True), min=eps) for x in (x1, x2)]
     return ((x1 / lengths[0]) * (x2 / lengths[1])).sum(dim)
+
+
+def normalize(input, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out=None):
+    """Vectors along dim over their p-norms, each at least eps."""
+    lengths = clamp(input.norm(p, dim, keepdim=True), min=eps).expand_as(input)
+    return late.functions["div"](input, lengths, out=out)
 
 
 def pairwise_distance(x1, x2, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False):

@@ -5,6 +5,7 @@ A block says what it computes, how it differentiates and how to test it.
 
 from . import (
     activation,
+    attention,
     choose,
     compare,
     convolution,
@@ -18,6 +19,7 @@ from . import (
     index,
     join,
     linalg,
+    linear,
     loss,
     masks,
     normalization,
@@ -42,8 +44,8 @@ from . import (
 )
 
 __all__ = [
-    "activation", "choose", "compare", "convolution", "copy", "create", "dropout", "elementary", "embedding",
-    "extremes", "gather", "index", "join", "linalg", "loss", "masks", "normalization", "order", "padding",
-    "patches", "pieces", "pointwise", "pooling", "products", "random", "reduce", "rounding", "running",
-    "scatter", "shape", "slices", "softmax", "special", "statistics", "two_numbers",
+    "activation", "attention", "choose", "compare", "convolution", "copy", "create", "dropout", "elementary",
+    "embedding", "extremes", "gather", "index", "join", "linalg", "linear", "loss", "masks", "normalization",
+    "order", "padding", "patches", "pieces", "pointwise", "pooling", "products", "random", "reduce", "rounding",
+    "running", "scatter", "shape", "slices", "softmax", "special", "statistics", "two_numbers",
 ]  # fmt: skip

@@ -119,7 +119,7 @@ class elu:
         return xp.where(a > 0, a, xp.expm1(xp.minimum(a, a.dtype.type(0))) * alpha) * scale
 
     def grad_a(g, a, alpha, scale):
-        return where(a > 0, g * scale, g * exp(a * (a <= 0)) * (alpha * scale))
+        return where(a > 0, g * scale, g * exp(a * (a < 0)) * (alpha * scale))
 
 
 @operator(**activation, samples=lambda make: [((make(3, 4),), {}), ((make(3, 4), 0.5), {})])
@@ -135,7 +135,7 @@ class celu:
         return xp.where(a > 0, a, xp.expm1(xp.minimum(a / alpha, a.dtype.type(0))) * alpha)
 
     def grad_a(g, a, alpha):
-        return where(a > 0, g, g * exp(a * (a <= 0) / alpha))
+        return where(a > 0, g, g * exp(a * (a < 0) / alpha))
 
 
 @operator(**activation, samples=lambda make: [((make(3, 4),), {}), ((make(3, 4), 0.2), {})])

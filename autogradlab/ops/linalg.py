@@ -29,6 +29,13 @@ def swapped(a):
     return transpose(a, dim0=-2, dim1=-1)
 
 
+def laid_out_product(a, b, stride):
+    """a @ b, the gradient of a matrix of that stride: column by column where that one is, so that the gradient of a
+    transposed weight is contiguous behind the transpose.  (PyTorch does the same.)
+    """
+    return swapped(swapped(b) @ swapped(a)) if stride[0] == 1 and stride[1] != 1 else a @ b
+
+
 @operator(
     node="MmBackward0",
     **product,
@@ -45,11 +52,11 @@ class mm:
     def kernel(xp, a, b, /):
         return xp.matmul(a, b)
 
-    def grad_a(g, b):
-        return g @ swapped(b)
+    def grad_a(g, b, a_stride):
+        return laid_out_product(g, swapped(b), a_stride)
 
-    def grad_b(g, a):
-        return swapped(a) @ g
+    def grad_b(g, a, b_stride):
+        return laid_out_product(swapped(a), g, b_stride)
 
 
 @operator(**product, samples=lambda make: [((make(2, 2, 3), make(2, 3, 4)), {})])
@@ -209,11 +216,11 @@ class addmm:
     def grad_a(g, beta):
         return g if beta == 1 else g * beta
 
-    def grad_b(g, c, alpha):
-        return (g if alpha == 1 else g * alpha) @ swapped(c)
+    def grad_b(g, c, alpha, b_stride):
+        return laid_out_product(g if alpha == 1 else g * alpha, swapped(c), b_stride)
 
-    def grad_c(g, b, alpha):
-        return swapped(b) @ (g if alpha == 1 else g * alpha)
+    def grad_c(g, b, alpha, c_stride):
+        return laid_out_product(swapped(b), g if alpha == 1 else g * alpha, c_stride)
 
 
 @operator(**product, in_place=True,
@@ -258,7 +265,7 @@ def _triangle(name: str, says: str):
     def arguments(input, diagonal=0):
         return (_matrices(name, input),), {"diagonal": diagonal}
 
-    def kernel(xp, a, /, diagonal):
+    def kernel(xp, a, /, diagonal=0):
         return xp.ascontiguousarray(getattr(xp, name)(a, diagonal))
 
     def grad_a(g, diagonal):
