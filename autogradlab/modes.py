@@ -17,7 +17,8 @@ class State(threading.local):
     flags = 0
     packing = None  # (pack, unpack): saved-tensor hooks in force
     observer = None  # called with what happened; the one slot for trace and profiler
-    autocast = None
+    autocast = None  # amp's Casting, which changes operands before a call
+    autocast_dtypes, autocast_cache = {}, True  # what later autocast blocks start from
     check_nan = True  # whether anomaly mode stops at a nan
 
 
