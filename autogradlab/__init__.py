@@ -11,7 +11,7 @@ import warnings
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"autogradlab\.")
 warnings.filterwarnings("ignore", r"(overflow|invalid value) encountered in reduce", RuntimeWarning, r"numpy\.")
 
-from . import autograd, cuda, dtypes, late, nn, ops, table  # noqa: E402, F401
+from . import autograd, cuda, dtypes, late, linalg, nn, ops, random, table  # noqa: E402, F401
 from .autograd.anomaly import is_anomaly_enabled  # noqa: E402, F401
 from .devices import accelerator, device  # noqa: E402, F401
 from .dtypes import finfo, get_default_dtype, iinfo, set_default_dtype  # noqa: E402, F401
