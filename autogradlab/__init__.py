@@ -4,6 +4,7 @@
 dispatch.py, one block of ops/pointwise.py, engine.py.
 """
 
+import importlib
 import math
 import warnings
 
@@ -11,7 +12,7 @@ import warnings
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"autogradlab\.")
 warnings.filterwarnings("ignore", r"(overflow|invalid value) encountered in reduce", RuntimeWarning, r"numpy\.")
 
-from . import autograd, cuda, dtypes, late, nn, ops, table  # noqa: E402, F401
+from . import autograd, cuda, dtypes, late, linalg, nn, ops, random, table  # noqa: E402, F401
 from .autograd.anomaly import is_anomaly_enabled  # noqa: E402, F401
 from .devices import accelerator, device  # noqa: E402, F401
 from .dtypes import finfo, get_default_dtype, iinfo, set_default_dtype  # noqa: E402, F401
@@ -34,6 +35,29 @@ late.install(Tensor, {**table.methods, **autograd.METHODS})
 globals().update(table.functions)
 globals().update({d.name: d for d in dtypes.ALL})
 globals().update(dtypes.ALIASES)
+
+# What is loaded when first asked for: importing the engine stays as quick as importing NumPy.
+_LATER = {name: name for name in ("amp",)} | {
+    name: "amp"
+    for name in (
+        "autocast", "GradScaler", "is_autocast_enabled", "get_autocast_dtype", "set_autocast_enabled",
+        "set_autocast_dtype", "is_autocast_cache_enabled", "set_autocast_cache_enabled", "clear_autocast_cache",
+    )
+}  # fmt: skip
+
+
+def __getattr__(name: str):
+    if name not in _LATER:
+        raise AttributeError(f"module 'autogradlab' has no attribute {name!r}")
+    module = importlib.import_module(f"autogradlab.{_LATER[name]}")
+    found = globals()[name] = module if name == _LATER[name] else getattr(module, name)
+    return found
+
+
+def set_flush_denormal(mode: bool) -> bool:
+    """Whether numbers too small for full precision become 0: NumPy has no such switch, so nothing changes (False)."""
+    return False
+
 
 dtype = dtypes.dtype
 inf, nan, pi, e = math.inf, math.nan, math.pi, math.e

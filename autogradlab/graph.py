@@ -206,7 +206,12 @@ class OpNode(Node):
 
     __slots__ = ("options", "recipe", "saved")
     op = None
+    next_functions = property(lambda self: tuple(_next_function(e) for e in self.differentiable_edges()))
     __init__ = object.__init__  # op_node fills it in: three times as fast
+
+    def differentiable_edges(self) -> list:
+        """The edges without those of inputs that never get a gradient (masks, indices), which PyTorch does not have."""
+        return [edge for i, edge in enumerate(self.edges) if self.op.differentiable >> i & 1]
 
     def run(self, grads, lift: bool, keep: bool):
         recipe, values, results = self.recipe, [], []

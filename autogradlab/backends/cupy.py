@@ -37,7 +37,6 @@ class CupyBackend:
     def __init__(self, index: int):
         self.index, self.xp = index, _cupy
         self.array = _cupy.ndarray
-        self.generator = None
 
     def allocate(self, nbytes: int):
         with _cupy.cuda.Device(self.index):
@@ -75,14 +74,9 @@ class CupyBackend:
     def pointer(self, buffer) -> int:
         return buffer.data.ptr
 
-    def seed(self, seed: int) -> None:
+    def generator_from(self, seed: int):
         with _cupy.cuda.Device(self.index):
-            self.generator = _cupy.random.default_rng(seed)
-
-    def random(self):
-        if self.generator is None:
-            self.seed(0)
-        return self.generator
+            return _cupy.random.default_rng(seed)
 
     def synchronize(self) -> None:
         _cupy.cuda.Device(self.index).synchronize()

@@ -12,7 +12,6 @@ class NumpyBackend:
 
     xp = numpy
     array = numpy.ndarray
-    generator = None
 
     def allocate(self, nbytes: int):
         return numpy.empty(nbytes, numpy.uint8)
@@ -61,16 +60,11 @@ class NumpyBackend:
     def pointer(self, buffer) -> int:
         return buffer.__array_interface__["data"][0]
 
-    def seed(self, seed: int) -> None:
-        self.generator = numpy.random.default_rng(seed)
-
-    def random(self):
-        """The generator of random numbers: an object with NumPy's Generator methods that returns arrays of this
+    def generator_from(self, seed: int):
+        """A generator of random numbers: an object with NumPy's Generator methods that returns arrays of this
         backend.
         """
-        if self.generator is None:  # numpy.random is imported when first needed
-            self.seed(0)
-        return self.generator
+        return numpy.random.default_rng(seed)
 
     def synchronize(self) -> None:
         """Nothing to wait for: NumPy returns when it is done."""

@@ -212,18 +212,18 @@ class Namespace:
             setattr(self, name, getattr(numpy, name))
 
     def __getattr__(self, name):
-        if name == "add_at":
-            raise AttributeError(name)
+        if name == "linalg":
+            return Linalg(self._index)
         if name not in CUPY:
             raise AttributeError(f"cupy has no {name!r} that kernels may use (see backends/simulated.py)")
-        made = self._function(name, frozenset(CUPY[name].split()))
+        made = self._function(getattr(numpy, name), name, frozenset(CUPY[name].split()))
         if name in ("add", "multiply", "maximum", "minimum", "logical_or"):
             made.at = functools.partial(self._at, name)
         setattr(self, name, made)
         return made
 
-    def _function(self, name, keywords):
-        fn, index = getattr(numpy, name), self._index
+    def _function(self, fn, name, keywords):
+        index = self._index
 
         @functools.wraps(fn)
         def call(*args, **kwargs):
@@ -237,6 +237,17 @@ class Namespace:
         getattr(numpy, name).at(_plain(a, self._index), _plain(indices, self._index), _plain(b, self._index))
 
 
+class Linalg(Namespace):
+    """cupy.linalg: what of it kernels may use."""
+
+    KEYWORDS = {"inv": "", "solve": "", "det": "", "slogdet": "", "cholesky": "", "qr": "mode", "svd": "full_matrices"}
+
+    def __getattr__(self, name):
+        if name not in self.KEYWORDS:
+            raise AttributeError(f"cupy.linalg has no {name!r} that kernels may use (see backends/simulated.py)")
+        return self._function(getattr(numpy.linalg, name), name, frozenset(self.KEYWORDS[name].split()))
+
+
 class _Random:
     """NumPy's generator, its arrays made on the device."""
 
@@ -245,6 +256,8 @@ class _Random:
 
     def __getattr__(self, name):
         method = getattr(self._generator, name)
+        if not callable(method):  # bit_generator: its state is the host's
+            return method
         return lambda *args, **kwargs: _wrap(method(*args, **kwargs), self._index)
 
 
@@ -255,7 +268,6 @@ class SimBackend:
 
     def __init__(self, index: int):
         self.index, self.xp = index, Namespace(index)
-        self.seed(0)
 
     def allocate(self, nbytes: int):
         return SimArray(numpy.empty(nbytes, numpy.uint8), self.index)
@@ -297,11 +309,8 @@ class SimBackend:
     def pointer(self, buffer) -> int:
         return buffer._data.__array_interface__["data"][0]
 
-    def seed(self, seed: int) -> None:
-        self._random = _Random(numpy.random.default_rng(seed), self.index)
-
-    def random(self):
-        return self._random
+    def generator_from(self, seed: int):
+        return _Random(numpy.random.default_rng(seed), self.index)
 
     def synchronize(self) -> None:
         """The skeleton computes at once; its queue and clock come with the timelines."""

@@ -3,8 +3,11 @@
 Without CuPy or driver there are none, and is_available() says so.  (D1 5.1)
 """
 
+import importlib
+
 from autogradlab import devices
 from autogradlab.backends import cupy
+from autogradlab.ops.random import default_of
 
 
 def is_available() -> bool:
@@ -25,7 +28,13 @@ def synchronize(device=None) -> None:
 def manual_seed(seed: int) -> None:
     """Start the random numbers of the GPU anew; without one, nothing happens."""
     if is_available():
-        devices.resolve("cuda").backend.seed(seed)
+        default_of(devices.resolve("cuda")).manual_seed(seed)
 
 
 manual_seed_all = manual_seed
+
+
+def __getattr__(name: str):
+    if name == "amp":  # the old names of mixed precision, loaded when asked for
+        return importlib.import_module("autogradlab.cuda.amp")
+    raise AttributeError(f"module 'autogradlab.cuda' has no attribute {name!r}")

@@ -10,8 +10,9 @@ from autogradlab import late
 from autogradlab.ops import loss
 from autogradlab.ops.choose import clamp, where
 from autogradlab.ops.loss import check_reduction
-from autogradlab.ops.shape import broadcast_tensors
 from autogradlab.ops.softmax import log_softmax
+from autogradlab.ops.two_numbers import xlogy
+from autogradlab.shapes import broadcast_shapes
 from autogradlab.tensor import Tensor
 
 __all__ = [
@@ -137,7 +138,13 @@ def _pair(name: str, input, target):
         "lead to incorrect results due to broadcasting. Please ensure they have the same size.",
         stacklevel=4,
     )
-    return broadcast_tensors(input, target)
+    return _broadcast(input, target)
+
+
+def _broadcast(*tensors):
+    """Tensors over their common shape; those that have it stay as they are."""
+    shape = broadcast_shapes(*[tuple(t.shape) for t in tensors])
+    return [t if tuple(t.shape) == shape else t.expand(shape) for t in tensors]
 
 
 def mse_loss(input, target, size_average=None, reduce=None, reduction: str = "mean", weight=None):
@@ -202,8 +209,7 @@ def kl_div(input, target, size_average=None, reduce=None, reduction: str = "mean
     if log_target:
         each = target.exp() * (target - input)
     else:
-        safe = where(target > 0, target, target * 0 + 1)
-        each = target * safe.log() - target * input
+        each = xlogy.function(target, target) - target * input
     if reduction != "batchmean":
         return _reduce(each, reduction)
     return each.sum() / (input.shape[0] if input.dim() else 1)
@@ -246,7 +252,7 @@ def binary_cross_entropy_with_logits(
 
 def cosine_similarity(x1, x2, dim: int = 1, eps: float = 1e-8):
     """The cosine of the angle between vectors along dim: x1 * x2 over their lengths, each at least eps."""
-    x1, x2 = broadcast_tensors(x1, x2)
+    x1, x2 = _broadcast(x1, x2)
     lengths = [clamp(x.norm(dim=dim, keepdim=True), min=eps) for x in (x1, x2)]
     return ((x1 / lengths[0]) * (x2 / lengths[1])).sum(dim)
 

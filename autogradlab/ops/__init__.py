@@ -35,6 +35,7 @@ from . import (
     rounding,
     running,
     scatter,
+    search,
     shape,
     slices,
     softmax,
@@ -47,5 +48,5 @@ __all__ = [
     "activation", "attention", "choose", "compare", "convolution", "copy", "create", "dropout", "elementary",
     "embedding", "extremes", "gather", "index", "join", "linalg", "linear", "loss", "masks", "normalization",
     "order", "padding", "patches", "pieces", "pointwise", "pooling", "products", "random", "reduce", "rounding",
-    "running", "scatter", "shape", "slices", "softmax", "special", "statistics", "two_numbers",
+    "running", "scatter", "search", "shape", "slices", "softmax", "special", "statistics", "two_numbers",
 ]  # fmt: skip

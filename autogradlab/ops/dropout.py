@@ -4,6 +4,7 @@ from autogradlab.table import functions, nn_functions
 from autogradlab.tensor import Tensor, wrap
 
 from .pointwise import mul
+from .random import default_of
 
 
 def _noise(input: Tensor, p: float, shape):
@@ -12,7 +13,7 @@ def _noise(input: Tensor, p: float, shape):
     if p == 1:
         kept = backend.xp.zeros(shape, "float32")
     else:
-        kept = backend.random().random(shape, dtype="float32") >= p
+        kept = default_of(input._device).random.random(shape, dtype="float32") >= p
     return wrap(backend.as_array(kept * (1 / (1 - p) if p < 1 else 0.0), input._dtype), input._dtype, input._device)
 
 

@@ -20,6 +20,11 @@ def floating(dtype) -> bool:
     return dtype.is_floating_point
 
 
+def wide(dtype) -> bool:
+    """What libraries of linear algebra work on."""
+    return dtype.is_floating_point and not dtype.is_half
+
+
 def both_tensors(input, other):
     """Two tensors, of which neither may be a number."""
     return (input, other), NOTHING

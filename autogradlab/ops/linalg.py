@@ -6,7 +6,7 @@ from autogradlab.table import alias, method, operator, public
 from autogradlab.tensor import Tensor
 
 from .reduce import sum as total
-from .shape import transpose
+from .shape import transpose, unsafe_view
 
 product = {"promote": False, "same_dtype": True, "autocast": "lower"}
 
@@ -179,9 +179,11 @@ def matmul(input, other, *, out=None):
         return mv.function(input, other, out=out)
     if len(a) == 1 and len(b) == 2:
         return mm.function(input.unsqueeze(0), other).squeeze(0)
-    if len(a) >= 3 and len(b) <= 2 and input.is_contiguous():  # one large product instead of many small ones
-        flat = input.reshape(-1, a[-1])
-        return (mm if len(b) == 2 else mv).function(flat, other).view(*a[:-1], *b[1:])
+    if len(a) >= 3 and len(b) <= 2 and (other.requires_grad or input.is_contiguous()):
+        flat = input.reshape(-1, a[-1])  # one large product instead of many small ones
+        out = unsafe_view.function((mm if len(b) == 2 else mv).function(flat, other), (*a[:-1], *b[1:]))
+        out._view = None  # nobody else reads that product
+        return out
     shapes.broadcast_shapes(tuple(a[:-2]), tuple(b[:-2]))
     return matmul_batched.function(input, other, out=out)
 

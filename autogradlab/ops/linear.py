@@ -3,7 +3,7 @@
 from autogradlab.table import functions, nn_functions
 from autogradlab.tensor import Tensor
 
-from .linalg import addmm, matmul, mm
+from .linalg import addmm, matmul
 
 
 def linear(input, weight, bias=None):
@@ -13,7 +13,7 @@ def linear(input, weight, bias=None):
         raise TypeError(f"linear(): argument '{name}' must be Tensor, not {type(wrong).__name__}.")
     transposed = weight.t()
     if bias is None:
-        return matmul(input, transposed) if len(input.shape) != 2 else mm.function(input, transposed)
+        return matmul(input, transposed)
     shape = input.shape
     if len(shape) == 2:
         return addmm.function(bias, input, transposed)

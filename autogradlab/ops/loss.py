@@ -130,7 +130,7 @@ class nll_spread:
 
     def kernel(xp, a, target, /, size, ignore_index=None):
         out = xp.zeros(size, a.dtype)
-        values = -a if ignore_index is None else -a * (target != ignore_index)
+        values = -a if ignore_index is None else xp.where(target != ignore_index, -a, a.dtype.type(0))
         place = _place(xp, target, ignore_index, len(size))
         out[place] = values
         return out

@@ -3,7 +3,6 @@
 from autogradlab import dtypes, shapes
 from autogradlab.size import return_type
 from autogradlab.table import operator, public
-from autogradlab.tensor import wrap
 
 from . import samples
 from .extremes import equal_or_nan
@@ -222,17 +221,4 @@ def msort(input):
     return sort.function(input, 0)[0]
 
 
-def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
-    """The distinct elements in order; with return_inverse where each went, with return_counts how often it occurs."""
-    if dim is not None:
-        raise RuntimeError("unique: dim is not supported; give no dim to look at single elements.")
-    found = input._device.backend.xp.unique(input.detach().window, return_inverse=True, return_counts=True)
-    values = wrap(found[0], input._dtype, input._device)
-    inverse = wrap(found[1].reshape(tuple(input.shape)).astype("int64"), dtypes.int64, input._device)
-    counts = wrap(found[2].astype("int64"), dtypes.int64, input._device)
-    extras = [t for t, wanted in ((inverse, return_inverse), (counts, return_counts)) if wanted]
-    return (values, *extras) if extras else values
-
-
 public(msort, also_method=True)
-public(unique, also_method=True)

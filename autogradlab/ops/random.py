@@ -1,70 +1,164 @@
-"""Random numbers, from one generator a device.
+"""Random numbers, from one generator a device or one of your own.
 
 Seeds repeat on this engine; the numbers are not PyTorch's.  (D1 1.1)
 """
+
+import json
+import math
+import secrets
+
+import numpy
 
 from autogradlab import devices, dtypes, errors, shapes
 from autogradlab.dispatch import call_into
 from autogradlab.table import method, operator, public
 from autogradlab.tensor import Tensor, wrap
 
+from .create import finish
 from .elementary import zeros_like
 from .shape import sizes
 
-_seed = 0
+
+class Generator:
+    """A source of random numbers on one device, with a state of its own that a seed starts anew."""
+
+    def __init__(self, device="cpu"):
+        self.device = devices.resolve(device)
+        self._seed, self._random = 67280421310721, None
+
+    @property
+    def random(self):
+        """The backend's object that draws."""
+        if self._random is None:
+            self._random = self.device.backend.generator_from(self._seed % 2**64)
+        return self._random
+
+    def manual_seed(self, seed: int) -> "Generator":
+        """Start anew from a seed."""
+        self._seed, self._random = int(seed), None
+        return self
+
+    def seed(self) -> int:
+        """Start anew from a seed nobody knows before; it is returned."""
+        self.manual_seed(secrets.randbits(63))
+        return self._seed
+
+    def initial_seed(self) -> int:
+        """The seed it last started from."""
+        return self._seed
+
+    def get_state(self) -> Tensor:
+        """The state as a tensor of bytes, from which set_state() goes on with the same numbers."""
+        words = json.dumps([self._seed, self.random.bit_generator.state]).encode()
+        return finish(numpy.frombuffer(words, "uint8").copy(), dtypes.uint8, None, False)
+
+    def set_state(self, new_state: Tensor) -> "Generator":
+        """Go on from a state that get_state() gave."""
+        if not isinstance(new_state, Tensor) or new_state._dtype is not dtypes.uint8:
+            raise TypeError("expected a torch.ByteTensor, as get_state() returns it.")
+        self._seed, state = json.loads(bytes(new_state.host()))
+        self.random.bit_generator.state = state
+        return self
+
+    def clone_state(self) -> "Generator":
+        """Another generator in the same state."""
+        return Generator(self.device).set_state(self.get_state())
 
 
-def manual_seed(seed: int) -> None:
+_defaults = {}
+
+
+def default_of(device) -> Generator:
+    """The generator that a device draws from where none is given."""
+    made = _defaults.get(device)
+    if made is None:
+        made = _defaults[device] = Generator(device).manual_seed(default_generator.initial_seed())
+    return made
+
+
+default_generator = Generator()
+_defaults[default_generator.device] = default_generator
+
+
+def manual_seed(seed: int) -> Generator:
     """Start the random numbers of every device anew from a seed."""
-    global _seed
-    _seed = int(seed)
-    for device in devices.device._made.values():
-        if device._backend is not None:
-            device._backend.seed(_seed % 2**64)
+    for generator in _defaults.values():
+        generator.manual_seed(seed)
+    return default_generator
+
+
+def seed() -> int:
+    """Start the random numbers anew from a seed nobody knows before; it is returned."""
+    fresh = default_generator.seed()
+    manual_seed(fresh)
+    return fresh
 
 
 def initial_seed() -> int:
     """The seed the random numbers started from."""
-    return _seed
+    return default_generator.initial_seed()
 
 
-public(manual_seed)
-public(initial_seed)
+def get_rng_state() -> Tensor:
+    """The state of the CPU's random numbers."""
+    return default_generator.get_state()
 
 
-def _draw(size, dtype, device, requires_grad, draw):
+def set_rng_state(new_state: Tensor) -> None:
+    """Go on from a state that get_rng_state() gave."""
+    default_generator.set_state(new_state)
+
+
+public(Generator, "Generator")
+public(default_generator, "default_generator")
+for _fn in (manual_seed, seed, initial_seed, get_rng_state, set_rng_state):
+    public(_fn)
+
+
+def _source(generator, device):
+    """What draws: the generator's own, which must be on that device, or the device's."""
+    if generator is None:
+        return default_of(device).random
+    if generator.device is not device:
+        raise RuntimeError(f"Expected a '{device}' device type for generator but found '{generator.device}'.")
+    return generator.random
+
+
+def _draw(size, dtype, device, requires_grad, draw, generator=None):
     dtype = dtypes.get_default_dtype() if dtype is None else dtype
     device = devices.resolve(device)
     size = sizes(size)
     if any(n < 0 for n in size):
         raise errors.negative_size(size)
-    array = draw(device.backend.random(), size, "float64" if dtype is dtypes.float64 else "float32")
+    array = draw(_source(generator, device), size, "float64" if dtype is dtypes.float64 else "float32")
     out = wrap(device.backend.as_array(array, dtype), dtype, device)
     return out.requires_grad_() if requires_grad else out
 
 
 def _floats(name: str, dtype):
     if dtype is not None and not dtype.is_floating_point:
-        raise RuntimeError(
+        raise NotImplementedError(
             f'"{name}" not implemented for {dtype.legacy_name!r}: random fractions need a floating point dtype.'
         )
 
 
-def rand(*args, size=None, dtype=None, device=None, requires_grad=False) -> Tensor:
+def rand(*args, size=None, generator=None, dtype=None, layout=None, device=None, requires_grad=False) -> Tensor:
     """Uniform between 0 (included) and 1 (not)."""
     _floats("rand", dtype)
-    return _draw(args if size is None else (size,), dtype, device, requires_grad, lambda r, n, d: r.random(n, dtype=d))
+    size = args if size is None else (size,)
+    return _draw(size, dtype, device, requires_grad, lambda r, n, d: r.random(n, dtype=d), generator)
 
 
-def randn(*args, size=None, dtype=None, device=None, requires_grad=False) -> Tensor:
+def randn(*args, size=None, generator=None, dtype=None, layout=None, device=None, requires_grad=False) -> Tensor:
     """Normal with mean 0 and standard deviation 1."""
     _floats("randn", dtype)
-    return _draw(
-        args if size is None else (size,), dtype, device, requires_grad, lambda r, n, d: r.standard_normal(n, dtype=d)
-    )
+    size = args if size is None else (size,)
+    return _draw(size, dtype, device, requires_grad, lambda r, n, d: r.standard_normal(n, dtype=d), generator)
 
 
-def randint(low, high=None, size=None, *, dtype=None, device=None, requires_grad=False) -> Tensor:
+def randint(
+    low, high=None, size=None, *, generator=None, dtype=None, layout=None, device=None, requires_grad=False
+) -> Tensor:
     """Integers from low (0) to before high, each as likely.  randint(high, size) or randint(low, high, size)."""
     if size is None:
         low, high, size = 0, low, high
@@ -73,23 +167,38 @@ def randint(low, high=None, size=None, *, dtype=None, device=None, requires_grad
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}.")
     dtype = dtypes.int64 if dtype is None else dtype
-    return _draw((size,), dtype, device, requires_grad, lambda r, n, d: r.integers(low, high, n))
+    return _draw((size,), dtype, device, requires_grad, lambda r, n, d: r.integers(low, high, n), generator)
 
 
-def randperm(n: int, *, dtype=None, device=None) -> Tensor:
+def randperm(n: int, *, generator=None, dtype=None, layout=None, device=None, requires_grad=False) -> Tensor:
     """The integers 0 to n - 1 in random order."""
-    return _draw((n,), dtype or dtypes.int64, device, False, lambda r, n, d: r.permutation(n[0]))
+    if n < 0:
+        raise RuntimeError(f"n must be non-negative, got {n}.")
+    return _draw((n,), dtype or dtypes.int64, device, requires_grad, lambda r, n, d: r.permutation(n[0]), generator)
 
 
-def normal(mean=0.0, std=1.0, size=None, *, dtype=None, device=None) -> Tensor:
+def normal(
+    mean=0.0, std=1.0, size=None, *, generator=None, dtype=None, layout=None, device=None, requires_grad=False
+) -> Tensor:
     """Normal with the given mean and standard deviation: numbers (then with a size) or tensors."""
+    _not_negative(std)
     if isinstance(mean, Tensor) or isinstance(std, Tensor):
         shape = shapes.broadcast_shapes(*[tuple(t.shape) for t in (mean, std) if isinstance(t, Tensor)])
         beside = mean if isinstance(mean, Tensor) else std
-        return randn(shape, dtype=beside._dtype, device=beside._device) * std + mean
+        drawn = randn(shape, generator=generator, dtype=beside._dtype, device=beside._device)
+        mean, std = (t.detach() if isinstance(t, Tensor) else t for t in (mean, std))
+        return drawn * std + mean
     if size is None:
         raise TypeError("normal(): with numbers for mean and std, give a size.")
-    return randn(size, dtype=dtype, device=device) * std + mean
+    made = randn(size, generator=generator, dtype=dtype, device=device) * std + mean
+    return made.requires_grad_() if requires_grad else made
+
+
+def _not_negative(std) -> None:
+    if isinstance(std, Tensor) and std.numel() and bool((std < 0).any()):
+        raise RuntimeError("normal expects all elements of std >= 0.0.")
+    if not isinstance(std, Tensor) and not std >= 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std}.")
 
 
 for _fn in (rand, randn, randint, randperm, normal):
@@ -97,7 +206,7 @@ for _fn in (rand, randn, randint, randperm, normal):
 
 
 def _random_like(make, name):
-    def like(input, *args, dtype=None, device=None, requires_grad=False, memory_format=None):
+    def like(input, *args, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None):
         size = (*args, tuple(input.shape)) if args else (tuple(input.shape),)
         return make(*size, dtype=dtype or input._dtype, device=device or input._device, requires_grad=requires_grad)
 
@@ -110,7 +219,9 @@ rand_like = _random_like(rand, "rand_like")
 randn_like = _random_like(randn, "randn_like")
 
 
-def randint_like(input, low, high=None, *, dtype=None, device=None) -> Tensor:
+def randint_like(
+    input, low, high=None, *, dtype=None, layout=None, device=None, requires_grad=False, memory_format=None
+) -> Tensor:
     """randint() in the shape, dtype and device of the input, unless said otherwise."""
     low, high = (0, low) if high is None else (low, high)
     return randint(low, high, tuple(input.shape), dtype=dtype or input._dtype, device=device or input._device)
@@ -131,49 +242,121 @@ def _in_place(name: str, says: str, arguments, draw):
     block = {"__doc__": says, "kernel": kernel, "grad_a": lambda g: zeros_like(g)}
     op = operator(moves=True, promote=False, public=(), samples=lambda make: [])(type(f"{name}_fill", (), block))
 
-    def fill(self, *args, **kwargs):
-        random = self._device.backend.random()
-        drawn = draw(random, tuple(self.shape), **arguments(*args, **kwargs))
+    def fill(self, *args, generator=None, **kwargs):
+        options = arguments(self._dtype, *args, **kwargs)
+        drawn = draw(_source(generator, self._device), tuple(self.shape), **options)
         return call_into(op, self, (self,), {"drawn": self._device.backend.as_array(drawn, self._dtype)})
 
     fill.__doc__, fill.__name__ = says, f"{name}_"
     return method(fill, f"{name}_")
 
 
+def _range(dtype, low=0.0, high=1.0, **words):
+    low, high = words.get("from", low), words.get("to", high)
+    _needs_floats("uniform_", dtype)
+    if not low <= high:
+        raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={low} > to={high}.")
+    return {"low": low, "high": high}
+
+
+def _moments(dtype, mean=0.0, std=1.0):
+    _needs_floats("normal_", dtype)
+    _not_negative(std)
+    return {"mean": mean, "std": std}
+
+
+def _needs_floats(name, dtype):
+    if not dtype.is_floating_point:
+        raise NotImplementedError(f'"{name}" not implemented for {dtype.legacy_name!r}: use a floating point dtype.')
+
+
+def _limits(dtype, low=None, high=None, **words):
+    low, high = words.get("from", low), words.get("to", high)
+    if low is None:  # all that the dtype counts exactly
+        digits = {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8, "bool": 1}.get(dtype.name)
+        top = 2**digits - (dtype is not dtypes.bool_) + 1 if digits else dtypes.iinfo(dtype).max
+        return {"low": 0, "high": min(top + (digits is None), 2**63 - 1)}
+    low, high = (0, low) if high is None else (low, high)
+    if low >= high:
+        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}.")
+    return {"low": low, "high": high}
+
+
+def _positive(name: str, word: str, most=math.inf):
+    def check(dtype, value=1.0, **words):
+        value = words.get(word, value)
+        if not 0 < value < most:
+            raise RuntimeError(
+                f"{name} expects {word} > 0{f' and < {most}' if most < math.inf else ''}, but found {word}={value}."
+            )
+        return {"value": value}
+
+    return check
+
+
 _in_place(
     "uniform", "Fill with uniform numbers from `from` to before `to`.",
-    lambda a=0.0, b=1.0: {"low": a, "high": b}, lambda r, n, low, high: r.random(n) * (high - low) + low,
+    _range, lambda r, n, low, high: r.random(n) * (high - low) + low,
+)  # fmt: skip
+_in_place("normal", "Fill with normal numbers.", _moments, lambda r, n, mean, std: r.standard_normal(n) * std + mean)
+_in_place(
+    "random", "Fill with integers from low to before high.", _limits, lambda r, n, low, high: r.integers(low, high, n)
+)
+_in_place(
+    "exponential", "Fill with the waiting times of a process with `lambd` events a unit of time.",
+    _positive("exponential_", "lambd"), lambda r, n, value: r.standard_exponential(n) / value,
 )  # fmt: skip
 _in_place(
-    "normal", "Fill with normal numbers.",
-    lambda mean=0.0, std=1.0: {"mean": mean, "std": std}, lambda r, n, mean, std: r.standard_normal(n) * std + mean,
-)  # fmt: skip
-_in_place(
-    "random", "Fill with integers from low to before high.",
-    lambda low, high=None: {"low": 0 if high is None else low, "high": low if high is None else high},
-    lambda r, n, low, high: r.integers(low, high, n),
+    "geometric", "Fill with the number of trials up to the first success, which has probability p.",
+    _positive("geometric_", "p", 1), lambda r, n, value: r.geometric(value, n),
 )  # fmt: skip
 
 
-def bernoulli(input) -> Tensor:
-    """1 with the probability each element gives, else 0."""
-    drawn = rand(tuple(input.shape), device=input._device)
-    return (drawn < input.detach()).to(input._dtype)
+def _check_chances(p) -> None:
+    wrong = bool(((p < 0) | (p > 1)).any()) if isinstance(p, Tensor) else not 0 <= p <= 1
+    if wrong:
+        raise RuntimeError(
+            f"Expected p_in >= 0 && p_in <= 1 to be true: got {p if not isinstance(p, Tensor) else 'others'}."
+        )
 
 
-def multinomial(input, num_samples: int, replacement: bool = False) -> Tensor:
+def bernoulli(input, p=None, *, generator=None) -> Tensor:
+    """1 with the probability each element gives (or p), else 0."""
+    return bernoulli_(input.detach().clone(), input.detach() if p is None else p, generator=generator)
+
+
+def bernoulli_(self, p=0.5, *, generator=None) -> Tensor:
+    """Fill with 1 with probability p (a number, or a tensor of them), else 0."""
+    _check_chances(p)
+    drawn = rand(tuple(self.shape), device=self._device, generator=generator)
+    return self.copy_((drawn < p).to(self._dtype))
+
+
+def multinomial(input, num_samples: int, replacement: bool = False, *, generator=None) -> Tensor:
     """Indices drawn with the probabilities the rows give (they need not sum to 1)."""
     if input.dim() not in (1, 2):
         raise RuntimeError(f"prob_dist must be 1 or 2 dim: got {input.dim()} dimensions.")
-    rows = input.detach().reshape(-1, input.shape[-1])
+    if not input._dtype.is_floating_point:
+        raise RuntimeError(f"multinomial only supports floating-point dtypes for input, got: {input._dtype}.")
+    if num_samples <= 0:
+        raise RuntimeError(f"cannot sample n_sample <= 0 samples: got {num_samples}.")
+    if not replacement and num_samples > input.shape[-1]:
+        raise RuntimeError(f"cannot sample n_sample > prob_dist.size(-1) samples without replacement ({num_samples}).")
+    rows = input.detach().reshape(-1, input.shape[-1]).float()
+    if bool((~rows.isfinite() | (rows < 0)).any()):
+        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0.")
+    if bool((rows.sum(1) <= 0).any()):
+        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0).")
     if replacement:
         bounds = rows.cumsum(1) / rows.sum(1, keepdim=True)
-        drawn = rand(rows.shape[0], num_samples, device=input._device)
+        drawn = rand(rows.shape[0], num_samples, device=input._device, generator=generator)
         out = (drawn.unsqueeze(2) >= bounds.unsqueeze(1)).sum(2)
     else:  # the largest keys log(u) / p are a draw without replacement (Efraimidis and Spirakis, 2006)
-        out = (rand(tuple(rows.shape), device=input._device).log() / rows.float()).topk(num_samples, 1).indices
+        keys = rand(tuple(rows.shape), device=input._device, generator=generator).log() / rows
+        out = keys.topk(num_samples, 1).indices
     return out.reshape(*input.shape[:-1], num_samples)
 
 
 public(bernoulli, also_method=True)
 public(multinomial, also_method=True)
+method(bernoulli_)

@@ -229,7 +229,7 @@ def _norm_samples(make):
     yield (make(3, 4), math.inf), {"dim": 0, "keepdim": True}
 
 
-@operator(node=lambda o: "LinalgVectorNormBackward0", autocast="fp32", samples=_norm_samples)
+@operator(node="LinalgVectorNormBackward0", autocast="fp32", public=(), samples=_norm_samples)
 class norm:
     """The p-norm of the elements (2 unless said otherwise), of all of them or over dim.  The derivative at 0 is 0."""
 

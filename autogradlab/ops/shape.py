@@ -1,9 +1,11 @@
 """Views by shape: the same storage, other sizes and strides.  Nothing here moves data but reshape, where it must."""
 
-from autogradlab import errors, shapes
-from autogradlab.dispatch import call_view_by
+from autogradlab import dtypes, errors, shapes, views
+from autogradlab.dispatch import NOTHING, call_view_by, make_node
+from autogradlab.modes import NO_GRAD, state
 from autogradlab.size import Size
 from autogradlab.table import alias, method, operator, public
+from autogradlab.tensor import view_of
 
 from .copy import pack
 
@@ -58,15 +60,43 @@ class unsafe_view:
     grad_a = view.block.grad_a
 
 
-def _view_method(self, *args, size=None):
+def _view_method(self, *args, size=None, dtype=None):
     """The same elements under another shape, without a copy: an error where the strides do not allow it.  (D1 3.1, D2
-    2.3)
+    2.3)  With a dtype, the same bytes read as that dtype.
     """
+    if dtype is not None or len(args) == 1 and isinstance(args[0], dtypes.dtype):
+        return _bits(self, args[0] if dtype is None else dtype)
     return call_view_by(view, self, args if size is None else (size,), _place_view)
 
 
 def _place_view(source, *args):
     return view.place(source, sizes(args))
+
+
+def _bits(input, dtype):
+    """The same bytes as elements of another dtype; the last dimension grows or shrinks with the element's size."""
+    if dtype is input._dtype:
+        return view.function(input, tuple(input.shape)) if input.shape else input.alias()
+    shape, stride, offset = tuple(input.shape), input.stride(), input._offset
+    old, new = input._dtype.itemsize, dtype.itemsize
+    if old != new:
+        if not shape:
+            raise RuntimeError(f"self.dim() cannot be 0 to view {input._dtype} as {dtype} (different element sizes).")
+        if stride[-1] != 1:
+            raise RuntimeError(f"self.stride(-1) must be 1 to view {input._dtype} as {dtype}, but got {stride[-1]}.")
+        if new > old:
+            ratio = new // old
+            if any(n % ratio for n in (shape[-1], offset, *stride[:-1])):
+                raise RuntimeError(
+                    f"the last size, the offset and all other strides must be divisible by {ratio} to view "
+                    f"{input._dtype} as {dtype}: got {shape}, {offset}, {stride}."
+                )
+            scale = lambda n: n // ratio  # noqa: E731
+        else:
+            scale = lambda n: n * (old // new)  # noqa: E731
+        shape = (*shape[:-1], scale(shape[-1]))
+        stride, offset = (*map(scale, stride[:-1]), 1), scale(offset)
+    return view_of(input.memory, shape, stride, offset, dtype, input._device)
 
 
 def reshape(input, *args, shape=None):
@@ -316,6 +346,38 @@ def broadcast_shapes(*sizes) -> Size:
     return Size(shapes.broadcast_shapes(*[(s,) if isinstance(s, int) else tuple(s) for s in sizes]))
 
 
+def relayout(op, target, options=NOTHING):
+    """Give a tensor itself the geometry of a view of it: t_(), squeeze_(), ..."""
+    recorded = not state.flags & NO_GRAD and target.requires_grad
+    views.check_writable(target, recorded, overlap=True)
+    geometry = op.geometry(tuple(target.shape), target.stride(), target._offset, **options)
+    node = make_node(op, [views.edge_of(target)], 1, (target,), options, (target,)) if recorded else None
+    target.memory  # noqa: B018 - made before the window goes
+    target._window = None
+    target._shape, target._stride, target._offset = geometry
+    views.written(target)
+    if node is not None:
+        node.shape = tuple(geometry[0])
+        if target._view is None:
+            target._node, target._nr = node, 0
+    return target
+
+
+def in_place_view(name: str, op):
+    """x.t_(), x.unsqueeze_(0), ...: the tensor itself gets another geometry."""
+
+    def change(self, *args, **kwargs):
+        (source,), options = op.arguments(self, *args, **kwargs)
+        return relayout(op, source, options)
+
+    change.__name__ = change.__qualname__ = name
+    change.__doc__ = f"{name[:-1]}() in place: no data moves, the tensor itself gets the new shape and strides."
+    return method(change)
+
+
+for _name, _op in {"transpose_": transpose, "swapaxes_": transpose, "swapdims_": transpose, "t_": t,
+                   "squeeze_": squeeze, "unsqueeze_": unsqueeze}.items():  # fmt: skip
+    in_place_view(_name, _op)
 public(broadcast_shapes)
 public(broadcast_to, also_method=True)
 public(broadcast_tensors)

@@ -5,7 +5,7 @@ zeros.
 from autogradlab import errors, shapes
 from autogradlab.table import method, operator, public
 
-from .shape import sizes
+from .shape import in_place_view, sizes
 
 
 @operator(public=(), samples=lambda make: [((make(2, 3),), {})])
@@ -206,6 +206,9 @@ class as_strided:
 
     def grad_a(g, a_shape, a_stride, a_offset, size, stride, storage_offset):
         return strided_backward(g, (a_shape, a_stride, a_offset), (size, stride, storage_offset))
+
+
+in_place_view("as_strided_", as_strided)
 
 
 @operator(promote=False, public=(),

@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 # Values are drawn from another generator, so only shapes, dtypes and strides can agree.
 RANDOM = {
-    "bernoulli", "multinomial", "normal", "normal.number_mean", "rand_like", "randint", "randint_like", "randn",
-    "randn_like", "uniform", "empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided",
-    "nn.functional.dropout", "nn.functional.feature_alpha_dropout.with_train", "nn.functional.alpha_dropout",
+    "bernoulli", "empty", "empty_like", "empty_strided", "exponential", "geometric", "multinomial", "new_empty",
+    "new_empty_strided", "nn.functional.alpha_dropout", "nn.functional.dropout", "normal", "normal.in_place",
+    "nn.functional.feature_alpha_dropout.with_train", "normal.number_mean", "rand_like", "randint", "randint_like",
+    "randn", "randn_like", "randperm", "uniform",
 }  # fmt: skip
 
 
