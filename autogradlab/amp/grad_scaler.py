@@ -133,8 +133,8 @@ class GradScaler:
 
     def _need_scale(self, name: str) -> None:
         assert self._scale is not None, (
-            f"Attempted {name} but the scale is None: no loss was scaled yet. Call scaler.scale(loss).backward() before "
-            f"scaler.{name}."
+            f"Attempted {name} but the scale is None: no loss was scaled yet. Call scaler.scale(loss).backward() "
+            f"before scaler.{name}()."
         )
 
     def _state(self, optimizer) -> dict:

@@ -8,6 +8,8 @@ from importlib import import_module
 
 import numpy as np  # not `numpy`: that is a module of this package
 
+from . import cudnn  # noqa: F401 - programs set its switches
+
 MODULES = {"cpu": "numpy", "cuda": "cupy", "sim": "simulated"}
 
 
