@@ -138,6 +138,7 @@ class Task:
             place = heappop(ready)
             node = place.at
             if place.sequence is LEAF:
+                results = grad = None  # no longer held here, so that the leaf may take the array over
                 self.finish(node, place.take()[0])
                 continue
             if plain and place.grad is not None and node.hooks is None:  # the usual case: nobody looks on
@@ -306,7 +307,7 @@ def first_gradient(leaf: Tensor, grad, steal: bool) -> Tensor:
     """A tensor for a leaf's first gradient: the array itself where nobody else holds it, else a copy."""
     backend = leaf._device.backend
     grad = backend.as_array(grad, leaf._dtype)
-    # Whoever passed it down holds it too: this frame, accumulate, finish and run, and getrefcount's own argument.
+    # Whoever passed it down holds it too: this frame, accumulate and finish, and getrefcount's own argument.
     alone = steal and sys.getrefcount(grad) <= HOLDERS and backend.owns(grad) and grad.strides == leaf.window.strides
     if not alone:
         layout = shapes.like_strides(tuple(leaf.shape), leaf.stride())
@@ -316,7 +317,7 @@ def first_gradient(leaf: Tensor, grad, steal: bool) -> Tensor:
     return wrap(grad, leaf._dtype, leaf._device)
 
 
-HOLDERS = 5
+HOLDERS = 4
 
 
 def check_anomaly(node, results) -> None:

@@ -211,7 +211,8 @@ class OpNode(Node):
 
     def differentiable_edges(self) -> list:
         """The edges without those of inputs that never get a gradient (masks, indices), which PyTorch does not have."""
-        return [edge for i, edge in enumerate(self.edges) if self.op.differentiable >> i & 1]
+        edges = [edge for i, edge in enumerate(self.edges) if self.op.differentiable >> i & 1]
+        return edges + [None] * (self.op.differentiable.bit_count() - len(edges)) if not self.op.variadic else edges
 
     def run(self, grads, lift: bool, keep: bool):
         recipe, values, results = self.recipe, [], []

@@ -116,7 +116,8 @@ def _forward(op):
 
 def _reflected(op):
     def symbol(self, other):
-        other = operand(other, self, op.floats)
+        if not isinstance(other, Tensor):  # Python hands over what is none; a direct call may not
+            other = operand(other, self, op.floats)
         return NotImplemented if other is None else call_pair(op, other, self)
 
     return symbol

@@ -4,7 +4,7 @@
 Source: https://pytorch.org/docs/stable/nn.html
 """
 
-from . import functional, init, parameter
+from . import functional, init, parameter, utils
 from .activations import (
     CELU,
     ELU,

@@ -14,7 +14,7 @@ from .hooks import registered
 from .parameter import Parameter
 
 
-class IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
+class IncompatibleKeys(namedtuple("_IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
     """What load_state_dict returns: the keys that did not fit, if strict=False let them pass."""
 
     __slots__ = ()

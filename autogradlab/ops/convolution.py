@@ -27,7 +27,8 @@ def _patches(xp, a, kernel, stride, padding, dilation, groups):
         cols = a
     else:
         cols = columns(xp, a, kernel, stride, padding, dilation)
-    return cols.reshape((a.shape[0], groups, a.shape[1] // groups * prod(kernel), -1 if cols.size else 0))
+    count = prod(result_size(a.shape[2:], kernel, stride, padding, dilation))
+    return cols.reshape((a.shape[0], groups, a.shape[1] // groups * prod(kernel), count))
 
 
 def _convolution_samples(make):

@@ -89,7 +89,7 @@ def _normalisation(name: str, node: str, says: str, samples):
         options |= {"affine": affine, "size": tuple(weight.shape)}
         return (input, weight) if bias is None else (input, weight, bias), options
 
-    def kernel(xp, a, /, view, axes, eps, mean, rstd):
+    def kernel(xp, a, b=None, c=None, /, view=None, axes=None, eps=1e-5, mean=None, rstd=None):
         out = a.reshape(view) - mean
         out *= rstd
         return out.reshape(a.shape)
@@ -117,7 +117,14 @@ def _normalisation(name: str, node: str, says: str, samples):
         return total(g.reshape(view), dim=_others(affine), keepdim=True).reshape(size)
 
     flags = {"accepts": floating, "promote": False, "same_dtype": True, "autocast": "fp32", "public": (), "node": node}
-    plain = {"__doc__": says, "arguments": arguments, "kernel": kernel, "grad_a": grad}
+    plain = {
+        "__doc__": says,
+        "arguments": arguments,
+        "kernel": kernel,
+        "grad_a": grad,
+        "grad_b": grad_b,
+        "grad_c": grad_c,
+    }
     scaled = {"__doc__": f"{says}  With weight and bias.", "arguments": arguments, "kernel": kernel_affine}
     scaled |= {"grad_a": grad_a, "grad_b": grad_b, "grad_c": grad_c}
     without = operator(samples=lambda make: [samples(make, False)], **flags)(type(name, (), plain))

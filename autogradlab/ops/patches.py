@@ -99,12 +99,12 @@ class im2col:
         return (input,), _patch_options(kernel_size, dilation, padding, stride)
 
     def kernel(xp, a, /, kernel_size, dilation, padding, stride):
-        out = columns(xp, a, kernel_size, stride, padding, dilation)
-        return out.reshape((a.shape[0], a.shape[1] * prod(kernel_size), prod(out.shape[4:])))
+        out = columns(xp, a.reshape((-1, *a.shape[-3:])), kernel_size, stride, padding, dilation)
+        return out.reshape((*a.shape[:-3], a.shape[-3] * prod(kernel_size), prod(out.shape[4:])))
 
     def grad_a(g, a_shape, kernel_size, dilation, padding, stride):
         return col2im(
-            g, output_size=a_shape[2:], kernel_size=kernel_size, dilation=dilation, padding=padding, stride=stride
+            g, output_size=a_shape[-2:], kernel_size=kernel_size, dilation=dilation, padding=padding, stride=stride
         )
 
 
@@ -123,8 +123,9 @@ class col2im:
 
     def kernel(xp, a, /, output_size, kernel_size, dilation, padding, stride):
         grid = result_size(output_size, kernel_size, stride, padding, dilation)
-        cols = a.reshape((a.shape[0], a.shape[1] // prod(kernel_size), *kernel_size, *grid))
-        return from_columns(xp, cols, output_size, kernel_size, stride, padding, dilation)
+        cols = a.reshape((-1, a.shape[-2] // prod(kernel_size), *kernel_size, *grid))
+        out = from_columns(xp, cols, output_size, kernel_size, stride, padding, dilation)
+        return out.reshape((*a.shape[:-2], *out.shape[1:]))
 
     def grad_a(g, kernel_size, dilation, padding, stride):
         return im2col(g, kernel_size=kernel_size, dilation=dilation, padding=padding, stride=stride)
@@ -136,9 +137,7 @@ def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
         raise RuntimeError(
             f"unfold: expected 3D or 4D (batch mode) tensor with possibly 0 batch size, but got: {list(input.shape)}"
         )
-    single = input.dim() == 3
-    out = im2col.function(input.unsqueeze(0) if single else input, kernel_size, dilation, padding, stride)
-    return out.squeeze(0) if single else out
+    return im2col.function(input, kernel_size, dilation, padding, stride)
 
 
 def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
@@ -154,9 +153,7 @@ def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
             f"fold: expected input of shape (N, C * {prod(options['kernel_size'])}, {prod(blocks)}), the places of the "
             f"kernel in {output_size} being {blocks}, but got: {list(input.shape)}"
         )
-    single = input.dim() == 2
-    out = col2im.function(input.unsqueeze(0) if single else input, output_size, **options)
-    return out.squeeze(0) if single else out
+    return col2im.function(input, output_size, **options)
 
 
 nn_functions["unfold"], nn_functions["fold"] = unfold, fold
