@@ -7,7 +7,7 @@ from autogradlab.tensor import Tensor
 
 from . import samples
 from .elementary import zeros_like
-from .kinds import binary, both_tensors, pointwise
+from .kinds import binary, both_tensors, need_tensors, pointwise
 
 
 @operator(**binary, samples=samples.pairs)
@@ -98,10 +98,35 @@ def clamp(input, min=None, max=None, *, out=None):
 
 
 public(clamp, also_method=True)
-method(lambda self, min=None, max=None: clamp_.write(self, min, max), "clamp_")
+
+
+def clamp_in_place(self, min=None, max=None):
+    """Hold the values between min and max: numbers, or tensors that broadcast."""
+    if not isinstance(min, Tensor) and not isinstance(max, Tensor):
+        return clamp_.write(self, min, max)
+    if min is not None:
+        at_least.write(self, min if isinstance(min, Tensor) else operand(min, self))
+    return self if max is None else at_most.write(self, max if isinstance(max, Tensor) else operand(max, self))
+
+
+def clamp_min(input, min):
+    """Values of at least min."""
+    need_tensors("clamp_min", input=input)
+    return clamp(input, min=min)
+
+
+def clamp_max(input, max):
+    """Values of at most max."""
+    need_tensors("clamp_max", input=input)
+    return clamp(input, max=max)
+
+
+method(clamp_in_place, "clamp_")
+method(lambda self, min: clamp_in_place(self, min=min), "clamp_min_")
+method(lambda self, max: clamp_in_place(self, max=max), "clamp_max_")
+public(clamp_min, also_method=True)
+public(clamp_max, also_method=True)
 alias("clip", "clamp")
-method(lambda self, min: clamp(self, min=min), "clamp_min")
-method(lambda self, max: clamp(self, max=max), "clamp_max")
 
 
 @operator(node="WhereBackward0", autocast="promote", public=(), promote=False, moves=True,

@@ -7,7 +7,7 @@ from autogradlab.table import alias, operator, public
 from autogradlab.tensor import Tensor
 
 from . import samples
-from .kinds import both_tensors, number_second
+from .kinds import both_tensors, need_tensors, number_second
 
 comparison = {"pointwise": True, "in_place": True, "result": dtypes.bool_, "samples": samples.with_number}
 
@@ -143,7 +143,11 @@ class isclose:
     """Where |input - other| <= atol + rtol * |other|."""
 
     def arguments(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
-        if isinstance(other, Tensor) and input._dtype is not other._dtype:
+        need_tensors("isclose", input=input, other=other)
+        for word, value in (("rtol", rtol), ("atol", atol)):
+            if not value >= 0:
+                raise RuntimeError(f"{word} must be greater than or equal to zero, but got {value}.")
+        if input._dtype is not other._dtype:
             raise RuntimeError(
                 f"isclose: {input._dtype.name} did not match {other._dtype.name}: both must have the same dtype."
             )

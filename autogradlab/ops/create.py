@@ -1,5 +1,7 @@
 """Making tensors: from data, filled, counted.  (D1 1.1)"""
 
+import math
+import operator
 import warnings
 
 import numpy
@@ -251,7 +253,8 @@ empty_like = _like("empty", "Unset elements")
 def full_like(input, fill_value, *, dtype=None, device=None, requires_grad=False, memory_format=None) -> Tensor:
     """One number in the shape, dtype, device and order of dimensions of the input, unless said otherwise."""
     out = empty_like(input, dtype=dtype, device=device)
-    out.window[...] = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
+    value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
+    out.window[...] = value % 256 if out._dtype is dtypes.uint8 else value
     return out.requires_grad_() if requires_grad else out
 
 
@@ -277,37 +280,68 @@ method(lambda self, data, **k: tensor(data, **{"dtype": self._dtype, "device": s
 # Counted --------------------------------------------------------------------------------------------------------------
 
 
-def arange(start=0, end=None, step=1, *, dtype=None, device=None, requires_grad=False) -> Tensor:
+def _number(value, name: str):
+    """A number, or a 0-d tensor's."""
+    if not isinstance(value, Tensor):
+        return value
+    if value.dim():
+        raise RuntimeError(
+            f"{name} only supports 0-dimensional start and end tensors, but got one with {value.dim()} dimension(s)."
+        )
+    return value.item()
+
+
+def arange(start=0, end=None, step=1, *, dtype=None, layout=None, device=None, requires_grad=False) -> Tensor:
     """Numbers from start (0) to before end, `step` apart; int64 if all three are integers.  (D1 1.1)"""
     if end is None:
         start, end = 0, start
-    start, end, step = (v.item() if isinstance(v, Tensor) else v for v in (start, end, step))
+    start, end, step = (_number(v, "arange") for v in (start, end, step))
     if step == 0:
         raise RuntimeError("step must be nonzero.")
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise RuntimeError(f"unsupported range: {start} -> {end}.")
     if (end - start) * step < 0:
         raise RuntimeError(f"upper bound and lower bound inconsistent with step sign: from {start} to {end} by {step}.")
     if dtype is None:
         dtype = dtypes.get_default_dtype() if any(isinstance(v, float) for v in (start, end, step)) else dtypes.int64
+    first, stride = start, step
+    if not dtype.is_floating_point:  # counted in integers
+        first, stride = int(start), int(step)
+        start, end, step = (int(v) if dtype is dtypes.int64 else v for v in (start, end, step))
     count = int(numpy.ceil((end - start) / step))
-    return finish((start + numpy.arange(count) * step).astype(dtype.numpy), dtype, device, requires_grad)
+    return finish((first + numpy.arange(count) * stride).astype(dtype.numpy), dtype, device, requires_grad)
 
 
-def linspace(start, end, steps: int, *, dtype=None, device=None, requires_grad=False) -> Tensor:
-    """`steps` numbers from start to end, both included, evenly spaced."""
+def _spaced(name, start, end, steps, dtype):
+    """Evenly spaced numbers, counted from both ends, so that both are exact."""
+    start, end, steps = _number(start, name), _number(end, name), operator.index(steps)
     if steps < 0:
         raise RuntimeError(f"number of steps must be non-negative: got {steps}.")
+    if not dtype.is_floating_point:
+        start, end = int(start), int(end)
+    step = (end - start) / (steps - 1) if steps > 1 else 0
+    i = numpy.arange(steps)
+    return numpy.where(i < steps // 2 + (steps == 1), start + step * i, end - step * (steps - 1 - i))
+
+
+def linspace(start, end, steps: int, *, dtype=None, layout=None, device=None, requires_grad=False) -> Tensor:
+    """`steps` numbers from start to end, both included, evenly spaced."""
     dtype = dtypes.get_default_dtype() if dtype is None else dtype
-    return finish(numpy.linspace(start, end, steps).astype(dtype.numpy), dtype, device, requires_grad)
+    return finish(_spaced("linspace", start, end, steps, dtype).astype(dtype.numpy), dtype, device, requires_grad)
 
 
-def logspace(start, end, steps: int, base=10.0, *, dtype=None, device=None, requires_grad=False) -> Tensor:
+def logspace(start, end, steps: int, base=10.0, *, dtype=None, layout=None, device=None, requires_grad=False) -> Tensor:
     """`steps` numbers from base ** start to base ** end, evenly spaced in their logarithms."""
     dtype = dtypes.get_default_dtype() if dtype is None else dtype
-    return finish((base ** numpy.linspace(start, end, steps)).astype(dtype.numpy), dtype, device, requires_grad)
+    powers = float(base) ** _spaced("logspace", start, end, steps, dtype)
+    return finish(powers.astype(dtype.numpy), dtype, device, requires_grad)
 
 
-def eye(n: int, m: int | None = None, *, dtype=None, device=None, requires_grad=False) -> Tensor:
+def eye(n: int, m: int | None = None, *, dtype=None, layout=None, device=None, requires_grad=False) -> Tensor:
     """Ones on the diagonal, zeros elsewhere: (n, n), or (n, m)."""
+    for name, size in (("n", n), ("m", n if m is None else m)):
+        if size < 0:
+            raise RuntimeError(f"{name} must be greater or equal to 0, got {size}.")
     dtype = dtypes.get_default_dtype() if dtype is None else dtype
     return finish(numpy.eye(n, m).astype(dtype.numpy), dtype, device, requires_grad)
 

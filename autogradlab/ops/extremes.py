@@ -13,6 +13,7 @@ from autogradlab.tensor import Tensor
 from . import samples
 from .choose import maximum, minimum
 from .gather import scatter_zeros
+from .kinds import need_tensors
 from .reduce import axes, count, restored, sum
 
 min_result = return_type("min", "values indices")
@@ -110,6 +111,7 @@ max_all, min_all = _whole("max", "max"), _whole("min", "min")
 
 def _extreme(name, at, whole, pairwise):
     def extreme(input, dim=None, keepdim=False, *, axis=None, other=None, out=None):
+        need_tensors(name, input=input)
         dim = dim if axis is None else axis
         if isinstance(dim, Tensor) or other is not None:
             return pairwise.function(input, dim if other is None else other, out=out)

@@ -4,7 +4,7 @@ The arguments trip everybody once: index has as many dimensions as the input; fo
 input[i][index[i][j]] and scatter writes there.  Indices are bounds-checked before any kernel.  (D1 2.2)
 """
 
-from autogradlab import dtypes, shapes
+from autogradlab import dtypes, late, shapes
 from autogradlab.table import method, operator, public
 from autogradlab.tensor import Tensor
 
@@ -12,15 +12,16 @@ from .copy import to
 from .create import tensor
 from .index import add_at, bounds, checked, index_backward
 from .index import index as at_positions
+from .shape import expand
 
 
 def _along(name: str, input, dim, where, source=None):
     """The checks gather and scatter share; returns the dimension and the checked index."""
-    if not isinstance(where, Tensor) or where._dtype not in (dtypes.int64, dtypes.int32):
+    if not isinstance(where, Tensor) or where.numel() and where._dtype not in (dtypes.int64, dtypes.int32):
         given = where._dtype if isinstance(where, Tensor) else type(where).__name__
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index: got {given}.")
     dim = shapes.wrap_dim(dim, input.dim())
-    if max(where.dim(), 1) != max(input.dim(), 1):
+    if max(where.dim(), 1) != max(input.dim(), 1) and (where.numel() or name != "gather"):
         raise RuntimeError(
             f"{name}(): Index tensor must have the same number of dimensions as input tensor: index has shape "
             f"{tuple(where.shape)}, "
@@ -28,7 +29,7 @@ def _along(name: str, input, dim, where, source=None):
         )
     for d, n in enumerate(where.shape):
         if (
-            input.dim()
+            input.dim() > d
             and d != dim
             and n > input.shape[d]
             or source is not None
@@ -66,6 +67,8 @@ class gather:
         return (input, index), {"dim": dim}
 
     def kernel(xp, a, index, /, dim):
+        if not index.size:
+            return xp.zeros(index.shape, a.dtype)
         if not a.ndim:
             return xp.full(index.shape, 0, a.dtype) + a
         rows = a[tuple(slice(None) if d == dim else slice(0, n) for d, n in enumerate(index.shape))]
@@ -86,7 +89,8 @@ class scatter_zeros:
         whole = xp.zeros(shape, a.dtype)
         if not shape:
             return whole + xp.sum(a)
-        xp.add.at(whole, _coordinates(xp, index, dim), a)
+        if index.size:
+            xp.add.at(whole, _coordinates(xp, index, dim), a)
         return whole
 
     def grad_a(g, index, dim):
@@ -197,13 +201,26 @@ def _source(self, src, index, value):
     return src if isinstance(src, Tensor) else tensor(src, dtype=self._dtype, device=self._device).expand(*index.shape)
 
 
+_REDUCE = {"add": "sum", "multiply": "prod"}
+
+
+def _reducing(reduce: str):
+    if reduce not in _REDUCE:
+        raise RuntimeError(f"reduce argument must be either add or multiply: got {reduce!r}.")
+    return late.operators["scatter_reduce"]
+
+
 def _scatter(self, dim, index, src=None, *, value=None, reduce=None):
-    """src written along a dimension at the places an index gives; a copy."""
+    """src written (or added, multiplied: reduce) along a dimension at the places an index gives; a copy."""
+    if reduce is not None:
+        return _reducing(reduce).function(self, dim, index, _source(self, src, index, value), _REDUCE[reduce])
     return scatter.function(self, dim, index, _source(self, src, index, value))
 
 
 def _scatter_(self, dim, index, src=None, *, value=None, reduce=None):
-    """src written along a dimension at the places an index gives."""
+    """src written (or added, multiplied: reduce) along a dimension at the places an index gives."""
+    if reduce is not None:
+        return _reducing(reduce).write(self, dim, index, _source(self, src, index, value), _REDUCE[reduce])
     return scatter.write(self, dim, index, _source(self, src, index, value))
 
 
@@ -239,13 +256,23 @@ class index_add:
 
     def arguments(input, dim, index, source, *, alpha=1):
         dim = shapes.wrap_dim(dim, input.dim())
+        expected = (*input.shape[:dim], index.numel(), *input.shape[dim + 1 :]) if input.dim() else source.shape
+        if tuple(source.shape) != tuple(expected):
+            raise RuntimeError(
+                f"index_add_(): source tensor shape must match self's, excluding the specified dimension: got "
+                f"{tuple(source.shape)}, expected {tuple(expected)}."
+            )
         if source._dtype is not input._dtype:
             raise RuntimeError(
                 f"index_add_(): self ({input._dtype}) and source ({source._dtype}) must have the same scalar type."
             )
-        return (input, source if alpha == 1 else source * alpha, checked(index, input.shape[dim], dim)), {"dim": dim}
+        where = checked(index, input.shape[dim] if input.dim() else 1, dim)
+        source = source if alpha == 1 else source * alpha
+        return (input, source, where if input.dim() else where.reshape(-1)), {"dim": dim}
 
     def kernel(xp, a, b, index, /, dim):
+        if not a.ndim:
+            return a + xp.sum(b, dtype=a.dtype)
         out = a.copy()
         add_at(xp, out, index, b, (dim,))
         return out
@@ -253,15 +280,21 @@ class index_add:
     def grad_a(g):
         return g
 
-    def grad_b(g, index, dim):
-        return at_positions(g, index, (dim,))
+    def grad_b(g, index, b_shape, dim):
+        return at_positions(g, index, (dim,)) if g.ndim else expand(g, size=b_shape)
 
 
 def take_along_dim(input, indices, dim=None):
     """gather() whose index broadcasts with the input; without dim both count as flat."""
     if dim is None:
         return gather.function(input.reshape(-1), 0, indices.reshape(-1))
+    if input.dim() != indices.dim():
+        raise RuntimeError(
+            f"torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
+            f"{input.dim()} dimensions for input, and {indices.dim()} dimensions for indices."
+        )
     dim = shapes.wrap_dim(dim, input.dim())
+    indices = checked(indices, input.shape[dim] if input.dim() else 1, dim)
     common = shapes.broadcast_shapes(*[(*t.shape[:dim], 1, *t.shape[dim + 1 :]) for t in (input, indices)])
     spread = [t.expand(*common[:dim], t.shape[dim], *common[dim + 1 :]) for t in (input, indices)]
     return gather.function(spread[0], dim, spread[1])

@@ -107,6 +107,10 @@ class roll:
 
     def arguments(input, shifts, dims=None):
         shifts = (shifts,) if isinstance(shifts, int) else tuple(shifts)
+        if not shifts:
+            raise RuntimeError("`shifts` required: got an empty tuple.")
+        if dims is not None and dims != () and not input.shape:
+            raise IndexError("Dimension specified as 0 but tensor has no dimensions.")
         dims = None if dims is None or dims == () else shapes.wrap_dims(dims, input.dim())
         if dims is not None and len(dims) != len(shifts):
             raise RuntimeError(f"shifts and dimensions must align: {len(shifts)} shifts, {len(dims)} dims.")

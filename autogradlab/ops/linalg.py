@@ -180,7 +180,7 @@ def matmul(input, other, *, out=None):
     if len(a) == 1 and len(b) == 2:
         return mm.function(input.unsqueeze(0), other).squeeze(0)
     if len(a) >= 3 and len(b) <= 2 and (other.requires_grad or input.is_contiguous()):
-        flat = input.reshape(-1, a[-1])  # one large product instead of many small ones
+        flat = input.reshape(shapes.numel(a[:-1]), a[-1])  # one large product instead of many small ones
         out = unsafe_view.function((mm if len(b) == 2 else mv).function(flat, other), (*a[:-1], *b[1:]))
         out._view = None  # nobody else reads that product
         return out

@@ -78,8 +78,8 @@ def nonzero(input, *, as_tuple: bool = False):
     places = xp.nonzero(window.reshape(window.shape or (1,)))
     if as_tuple:
         return tuple(_wrap_index(p, input) for p in places)
-    rows = xp.stack(places, axis=1)
-    return _wrap_index(rows if input.dim() else rows[:, :0].copy(), input)
+    rows = xp.stack(places, axis=0).T  # laid out one dimension after the other, as PyTorch does
+    return _wrap_index(rows.copy("K") if input.dim() else rows[:, :0].copy(), input)
 
 
 def _wrap_index(array, beside):

@@ -11,7 +11,7 @@ from autogradlab.tensor import Tensor
 from . import samples
 from .choose import where
 from .elementary import log, zeros_like
-from .kinds import binary, not_bool, number_second, pointwise
+from .kinds import binary, need_tensors, not_bool, number_second, pointwise
 from .rounding import floor, sign, trunc
 
 
@@ -24,7 +24,8 @@ def _scaled_arguments(input, other, alpha):
     inputs = numbers_to_tensors(input, other)
     if isinstance(alpha, float) and not any(isinstance(t, Tensor) and t._dtype.is_floating_point for t in inputs):
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
-    return inputs, NOTHING if alpha == 1 else {"alpha": alpha}
+    unsigned = all(isinstance(t, Tensor) and t._dtype is dtypes.uint8 for t in inputs)
+    return inputs, NOTHING if alpha == 1 else {"alpha": alpha % 256 if unsigned else alpha}
 
 
 def _no_bools(*operands) -> None:
@@ -75,6 +76,7 @@ class rsub:
     """other - alpha * input: subtraction the other way round, as 5 - x needs it."""
 
     def arguments(input, other, *, alpha=1):
+        need_tensors("rsub", input=input)
         _no_bools(input, other)
         return _scaled_arguments(input, other, alpha)
 
@@ -354,6 +356,9 @@ class reciprocal:
 @operator(node="PowBackward0", **pointwise, samples=samples.unary)
 class square:
     """x * x."""
+
+    def arguments(input):
+        return (input.to(dtypes.int64) if input._dtype is dtypes.bool_ else input,), NOTHING
 
     def kernel(xp, a, /, out=None):
         return xp.multiply(a, a, out=out)

@@ -294,4 +294,6 @@ def sum_to_size(self, size):
     dims = shapes.summed_dims(tuple(self.shape), size)
     if dims is None:
         raise RuntimeError(f"size {list(size)} is not expandable to size {list(self.shape)}.")
+    if not self.shape:
+        return sum.function(self)
     return call(sum, (self,), {"dim": dims, "keepdim": True}).reshape(size) if dims else self

@@ -144,8 +144,8 @@ def unflatten(input, dim: int, sizes):
 
 
 def ravel(input):
-    """All elements in one dimension; a view where possible."""
-    return reshape(input, (-1,))
+    """All elements in one dimension; a view of a contiguous tensor, else of a copy."""
+    return reshape(input if input.is_contiguous() else pack.function(input), (-1,))
 
 
 public(flatten, also_method=True)

@@ -2,8 +2,9 @@
 zeros.
 """
 
-from autogradlab import errors, shapes
+from autogradlab import dtypes, errors, shapes
 from autogradlab.table import method, operator, public
+from autogradlab.tensor import Tensor
 
 from .shape import in_place_view, sizes
 
@@ -111,8 +112,14 @@ class slice_backward:
 
 def narrow(input, dim: int, start: int, length: int):
     """`length` indices of one dimension from `start` on."""
+    if not input.dim():
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    if isinstance(start, Tensor) and (start.dim() or start.is_floating_point() or start.dtype is dtypes.bool_):
+        raise RuntimeError("start must be an 0-dim integral Tensor.")
     dim = shapes.wrap_dim(dim, input.dim())
     start, size = int(start), input.shape[dim]
+    if not -size <= start <= size:
+        raise IndexError(f"start out of range (expected to be in range of [{-size}, {size}], but got {start}).")
     start = start + size if start < 0 else start
     if length < 0 or not 0 <= start <= size - length:
         raise RuntimeError(f"narrow: start ({start}) + length ({length}) exceeds dimension size ({size}).")
@@ -354,6 +361,10 @@ class unfold:
 
     def geometry(shape, stride, offset, dimension, size, step):
         d = shapes.wrap_dim(dimension, len(shape))
+        if not shape:  # a number counts as one element, and its window is the only one
+            shape, stride = (1,), (1,)
+            if size == 1 and step > 0:
+                return (1,), (1,), offset
         if not 0 <= size <= shape[d] or step <= 0:
             raise RuntimeError(
                 f"maximum size for tensor at dimension {d} is {shape[d]} but size is {size}, step {step} (must be > 0)."

@@ -70,7 +70,7 @@ def cases(op, dtype):
 
 def carry(case, to_ours: bool, widen: bool = False):
     """(arguments, keywords, leaves) for one engine."""
-    carrier = both.Carrier(to_ours, widen)
+    carrier = both.Carrier(to_ours, case.dtype if widen else None)
     args, kwargs = carrier(case.args), carrier(case.sample.kwargs)
     return args, kwargs, carrier.leaves()
 
@@ -83,12 +83,12 @@ def problems(case, random: bool):
     else:
         yield from _function(case, mine, random)
     method = both.our_method(case.op.method_variant)
-    if case.op.method_variant is not None and method is None:
+    if case.op.method_variant is not None and method is None and "nn.functional" not in case.op.name:
         yield "method", "missing: there is no such method"
     elif method is not None and not isinstance(case.sample.input, (list, tuple)):
         yield from _plain("method", case, case.op.method_variant, method, random)
     written = both.our_method(case.op.inplace_variant)
-    if case.op.inplace_variant is not None and written is None:
+    if case.op.inplace_variant is not None and written is None and "nn.functional" not in case.op.name:
         yield "in-place", "missing: there is no such method"
     elif written is not None:
         yield from _in_place(case, written, random)
@@ -161,8 +161,14 @@ def _gradients(case, theirs, mine):
         return
     for form, a, b in zip(("grad", "second"), x, y, strict=True):
         said = both.grads_differ(a, b)
-        if said:
+        if said and not (case.dtype is torch.float32 and _no_worse(case, a, b)):
             yield form, said
+
+
+def _no_worse(case, theirs, mine) -> bool:
+    args, kwargs, leaves = carry(case, False, widen=True)
+    true, error = both.attempt(lambda: both.gradients(torch, case.op.op(*args, **kwargs), leaves, False))
+    return error is None and both.no_worse(theirs, mine, true[0])
 
 
 def _rounded_once(case, call, y):
