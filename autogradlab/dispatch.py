@@ -26,15 +26,14 @@ def call(op, inputs, options=NOTHING):
         inputs = unusual(op, inputs, options)
     first = inputs[0]
     dtype, device = first._dtype, first._device
+    result = op.direct.get(dtype)  # what comes of operands that need no conversion; None: they do
     windows = []
     for t in inputs:
-        if t._dtype is not dtype or t._device is not device:
+        if t._device is not device or t._dtype is not dtype and not op.mixes:
             result = None
             break
         window = t._window
         windows.append(t.window if window is None else window)
-    else:
-        result = op.direct.get(dtype)  # what comes of operands that need no conversion; None: they do
     if result is None:
         return _call_converted(op, inputs, options)
     backend = device._backend
@@ -151,8 +150,13 @@ def make_node(op, edges, wanted, inputs, options, outputs, original=None, writte
     """
     flags = state.flags
     recipe = op.recipes.get(wanted) or op.recipe(wanted, len(inputs))
-    keep = PackedTensor if flags & PACKING else save
-    saved = [_keep(keep, i, inputs, outputs, original, written) for i in recipe.positions]
+    saved = ()
+    if recipe.positions:
+        keep = PackedTensor if flags & PACKING else save
+        if original is written and min(recipe.positions) >= 0:  # both None: the usual case
+            saved = [keep(inputs[i]) for i in recipe.positions]
+        else:
+            saved = [_keep(keep, i, inputs, outputs, original, written) for i in recipe.positions]
     if op.defaults and not options:
         options = op.defaults
     if op.facts:

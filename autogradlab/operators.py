@@ -57,6 +57,7 @@ class Operator:
         self.name, self.__doc__, self.block = block.__name__.rstrip("_"), block.__doc__, block
         self.in_place, self.floats, self.result, self.accepts = in_place, floats, result, accepts
         self.promote, self.same_dtype, self.moves, self.pointwise = promote, same_dtype, moves, pointwise
+        self.mixes = not promote and not same_dtype  # operands keep their own dtypes, as values and indices do
         self.outputs, self.multi_output, self.autocast = outputs, multi_output, autocast
         self.symbols, self.public, self.samples = symbols, public, samples
         self.uniform = uniform  # writes the same everywhere, so that overlapping cells do no harm
@@ -132,9 +133,8 @@ class Operator:
         """The options, and the facts about inputs that formulas ask for."""
         known = dict(options)
         for name, (position, what) in self.facts.items():
-            known[name] = (
-                _fact(inputs[position], what) if position is not None else tuple(_fact(t, what) for t in inputs)
-            )
+            fact = _FACTS[what]
+            known[name] = tuple(map(fact, inputs)) if position is None else fact(inputs[position])
         return known
 
     # What comes out ---------------------------------------------------------------------------------------------------
@@ -187,10 +187,11 @@ class Operator:
 
     def __call__(self, *args, **options):
         """From formulas: with Tensors a recorded call, with raw arrays the kernel alone."""
-        first = args[0][0] if self.variadic else args[0]
-        if isinstance(first, Tensor) or any(isinstance(a, Tensor) for a in args):
-            return self.function(*args, **options)
-        return self.kernel(namespace(args), *(args[0] if self.variadic else args), **options)
+        operands = args[0] if self.variadic else args
+        for a in operands:
+            if isinstance(a, Tensor):
+                return self.function(*args, **options)
+        return self.kernel(namespace(operands), *operands, **options)
 
     def bind(self, args, kwargs):
         """(tensors, options) of a public call; errors name the operator and the argument."""
@@ -262,10 +263,13 @@ def _widened(value):
     return value
 
 
-def _fact(tensor: Tensor, what: str):
-    if what == "shape":
-        return tuple(tensor.shape)
-    return tensor.stride() if what == "stride" else getattr(tensor, f"_{what}")
+_FACTS = {
+    "shape": lambda t: tuple(t.shape),
+    "stride": Tensor.stride,
+    "offset": Tensor.storage_offset,
+    "dtype": lambda t: t._dtype,
+    "device": lambda t: t._device,
+}
 
 
 def _node_classes(op: Operator, node):

@@ -17,6 +17,9 @@ def _seeds(outputs, grads, lift: bool) -> list:
         if grad is None:
             if out.numel() != 1:
                 raise errors.not_a_scalar(out.shape)
+            if not lift:
+                made.append(out._device.backend.xp.ones(tuple(out.shape), out._dtype.numpy))
+                continue
             grad = late.functions["ones_like"](out)
         elif not isinstance(grad, Tensor):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(grad).__name__}.")

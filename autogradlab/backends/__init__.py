@@ -9,6 +9,7 @@ from importlib import import_module
 import numpy as np  # not `numpy`: that is a module of this package
 
 from . import cudnn  # noqa: F401 - programs set its switches
+from .numpy import xp as host
 
 MODULES = {"cpu": "numpy", "cuda": "cupy", "sim": "simulated"}
 
@@ -22,7 +23,7 @@ def namespace(arrays):
     """The array namespace that raw arrays belong to: of the first array among them."""
     for a in arrays:
         if isinstance(a, (np.ndarray, np.generic)):
-            return np
+            return host
         if isinstance(a, (list, tuple)):
             found = namespace(a)
             if found is not None:

@@ -116,6 +116,9 @@ class SimArray:
     def transpose(self, *axes):
         return SimArray(self._data.transpose(*axes), self.index)
 
+    def swapaxes(self, axis1, axis2):
+        return SimArray(self._data.swapaxes(axis1, axis2), self.index)
+
     def copy(self, order="C"):
         return SimArray(self._data.copy(order), self.index)
 

@@ -6,7 +6,7 @@ from autogradlab.table import alias, method, operator, public
 from autogradlab.tensor import Tensor
 
 from .reduce import sum as total
-from .shape import transpose, unsafe_view
+from .shape import unsafe_view
 
 product = {"promote": False, "same_dtype": True, "autocast": "lower"}
 
@@ -26,7 +26,7 @@ def summed(g, shape):
 
 def swapped(a):
     """The last two dimensions swapped; raw arrays and tensors alike."""
-    return transpose(a, dim0=-2, dim1=-1)
+    return a.swapaxes(-2, -1)
 
 
 def laid_out_product(a, b, stride):
