@@ -2,9 +2,10 @@
 
 from autogradlab import shapes
 from autogradlab.table import operator
+from autogradlab.tensor import Tensor
 
 from .elementary import exp
-from .kinds import floating
+from .kinds import floating, in_order
 from .reduce import sum
 
 
@@ -32,12 +33,23 @@ class softmax:
     arguments = _arguments
 
     def kernel(xp, a, /, dim):
-        out = xp.exp(_shifted(xp, a, dim))
-        return out / xp.sum(out, axis=dim, keepdims=True) if a.ndim else out
+        a = in_order(xp, a)
+        out = _shifted(xp, a, dim)
+        if not a.ndim:
+            return out + 1
+        out = xp.exp(out, out=out)
+        out /= xp.sum(out, axis=dim, keepdims=True)
+        return out
 
     def grad_a(g, result, dim):
-        weighted = g * result
-        return weighted - result * (sum(weighted, dim=(dim,), keepdim=True) if g.ndim else weighted)
+        out = g * result
+        if not g.ndim:
+            return out - result * out
+        common = result * sum(out, dim=(dim,), keepdim=True)
+        if isinstance(out, Tensor):
+            return out - common
+        out -= common
+        return out
 
 
 @operator(autocast="fp32", accepts=floating, samples=_samples)
@@ -47,6 +59,7 @@ class log_softmax:
     arguments = _arguments
 
     def kernel(xp, a, /, dim):
+        a = in_order(xp, a)
         shifted = _shifted(xp, a, dim)
         return shifted - xp.log(xp.sum(xp.exp(shifted), axis=dim, keepdims=True)) if a.ndim else shifted
 
