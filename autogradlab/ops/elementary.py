@@ -272,7 +272,7 @@ class relu:
         return xp.maximum(a, a.dtype.type(0), out=out)
 
     def grad_a(g, result):
-        return g * ~(result <= 0)  # nan passes the gradient on
+        return g * (result != 0)  # positive, or nan, which passes the gradient on
 
 
 for _new, _old in {"arcsin": "asin", "arccos": "acos", "arctan": "atan"}.items():

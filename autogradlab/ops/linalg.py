@@ -29,11 +29,16 @@ def swapped(a):
     return transpose(a, dim0=-2, dim1=-1)
 
 
+def turned(a):
+    """The last two dimensions swapped, by the shortest way."""
+    return a.T if a.ndim == 2 and not isinstance(a, Tensor) else swapped(a)
+
+
 def laid_out_product(a, b, stride):
     """a @ b, the gradient of a matrix of that stride: column by column where that one is, so that the gradient of a
     transposed weight is contiguous behind the transpose.  (PyTorch does the same.)
     """
-    return swapped(swapped(b) @ swapped(a)) if stride[0] == 1 and stride[1] != 1 else a @ b
+    return turned(turned(b) @ turned(a)) if stride[0] == 1 and stride[1] != 1 else a @ b
 
 
 @operator(
@@ -53,10 +58,10 @@ class mm:
         return xp.matmul(a, b)
 
     def grad_a(g, b, a_stride):
-        return laid_out_product(g, swapped(b), a_stride)
+        return laid_out_product(g, turned(b), a_stride)
 
     def grad_b(g, a, b_stride):
-        return laid_out_product(swapped(a), g, b_stride)
+        return laid_out_product(turned(a), g, b_stride)
 
 
 @operator(**product, samples=lambda make: [((make(2, 2, 3), make(2, 3, 4)), {})])
@@ -219,10 +224,10 @@ class addmm:
         return g if beta == 1 else g * beta
 
     def grad_b(g, c, alpha, b_stride):
-        return laid_out_product(g if alpha == 1 else g * alpha, swapped(c), b_stride)
+        return laid_out_product(g if alpha == 1 else g * alpha, turned(c), b_stride)
 
     def grad_c(g, b, alpha, c_stride):
-        return laid_out_product(swapped(b), g if alpha == 1 else g * alpha, c_stride)
+        return laid_out_product(turned(b), g if alpha == 1 else g * alpha, c_stride)
 
 
 @operator(**product, in_place=True,
