@@ -4,6 +4,7 @@ from autogradlab import shapes
 from autogradlab.table import operator
 from autogradlab.tensor import Tensor
 
+from .contract import dot
 from .elementary import exp
 from .kinds import floating, in_order
 from .reduce import sum
@@ -42,13 +43,12 @@ class softmax:
         return out
 
     def grad_a(g, result, dim):
-        out = g * result
         if not g.ndim:
-            return out - result * out
-        common = result * sum(out, dim=(dim,), keepdim=True)
+            return g * 0
+        out = g - dot(g, result, (dim,))
         if isinstance(out, Tensor):
-            return out - common
-        out -= common
+            return out * result
+        out *= result
         return out
 
 
