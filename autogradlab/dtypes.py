@@ -198,4 +198,4 @@ class iinfo:
         self.bits, self.min, self.max, self.dtype = limits.bits, int(limits.min), int(limits.max), d.name
 
     def __repr__(self) -> str:
-        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
+        return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"

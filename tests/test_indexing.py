@@ -109,7 +109,7 @@ def test_basic_indexing_shares_memory_and_the_rest_copies(case):
         (slice(None, None, -1), ValueError, "step must be greater than zero.*flip"),
         ([0, 5], IndexError, "index 5 is out of bounds for dimension 0 with size 3"),
         ([0.5], IndexError, "a list of floats"),
-        ("a", IndexError, "got a str"),
+        ("a", TypeError, "got a str"),
         ([True, False], IndexError, "shape of the mask"),
     ],
 )

@@ -7,6 +7,7 @@ import math
 import warnings
 
 from autogradlab import late
+from autogradlab.dispatch import call
 from autogradlab.ops import loss
 from autogradlab.ops.choose import clamp, where
 from autogradlab.ops.loss import check_reduction
@@ -89,7 +90,7 @@ def cross_entropy(
     dim = 1 if input.dim() > 1 else 0
     if not input.dim():
         raise IndexError("cross_entropy: input has no dimension for the classes: expected (C,) or (N, C, ...).")
-    logs = log_softmax.function(input, dim)
+    logs = call(log_softmax, (input,), {"dim": dim})
     if target._dtype.is_floating_point:
         return _soft_cross_entropy(logs, input, target, weight, dim, reduction, ignore_index, label_smoothing)
     found = _nll(logs, target, weight, reduction, ignore_index)

@@ -54,6 +54,8 @@ class clamp_:
     def arguments(input, min=None, max=None):
         if min is None and max is None:
             raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None.")
+        if isinstance(input, Tensor) and input._dtype is dtypes.bool_:
+            input = input.to(dtypes.int64)
         for bound in (min, max):
             if isinstance(bound, float) and isinstance(input, Tensor) and not input._dtype.is_floating_point:
                 input = input.to(dtypes.get_default_dtype())

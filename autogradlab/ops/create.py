@@ -78,7 +78,12 @@ def _leaf_dtype(kind) -> dtypes.dtype:
 
 def _shape_of(data, leaves: list, depth: int = 0):
     """The shape of nested lists, whose numbers are put into `leaves`; all lists of one level must be of one length."""
-    if isinstance(data, numpy.ndarray) or isinstance(data, Tensor) and data.dim():
+    if isinstance(data, Tensor) and depth and data.numel() != 1:
+        raise ValueError(
+            f"only one element tensors can be converted to Python scalars: an element of the list has shape "
+            f"{tuple(data.shape)}; put tensors together with stack()."
+        )
+    if isinstance(data, numpy.ndarray):
         data = data.tolist()
     if not isinstance(data, (list, tuple, range)):
         leaves.append(data)

@@ -1,6 +1,7 @@
 """Functions of one number, element by element: exp, log, sin, ..., and the activations built from them."""
 
 from autogradlab.table import alias, operator
+from autogradlab.tensor import Tensor
 
 from . import samples
 from .kinds import function, not_bool
@@ -272,7 +273,21 @@ class relu:
         return xp.maximum(a, a.dtype.type(0), out=out)
 
     def grad_a(g, result):
-        return g * ~(result <= 0)  # nan passes the gradient on
+        return threshold_backward(g, result) if isinstance(result, Tensor) else g * (result != 0)
+
+
+@operator(node="ThresholdBackwardBackward0", pointwise=True, public=(), samples=samples.pairs)
+class threshold_backward:
+    """g where the result was above 0 (or nan), else 0: relu's gradient, which depends on the result by steps only."""
+
+    def kernel(xp, a, b, /):
+        return a * ~(b <= 0)
+
+    def grad_a(g, b):
+        return g * ~(b <= 0)
+
+    def grad_b(g):
+        return zeros_like(g)
 
 
 for _new, _old in {"arcsin": "asin", "arccos": "acos", "arctan": "atan"}.items():

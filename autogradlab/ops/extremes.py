@@ -13,8 +13,8 @@ from autogradlab.tensor import Tensor
 from . import samples
 from .choose import maximum, minimum
 from .gather import scatter_zeros
-from .kinds import need_tensors
-from .reduce import axes, count, restored, sum
+from .kinds import in_order, need_tensors, not_bool
+from .reduce import axes, count, every, restored, sum
 
 min_result = return_type("min", "values indices")
 max_result = return_type("max", "values indices")
@@ -41,11 +41,11 @@ def _amax(name: str, function: str, says: str):
         return (input,), {"dim": dim, "keepdim": bool(keepdim)}
 
     def kernel(xp, a, /, dim, keepdim):
-        return getattr(xp, function)(a, axis=dim, keepdims=keepdim)
+        return in_order(xp, getattr(xp, function)(a, axis=dim, keepdims=keepdim))
 
     def grad_a(g, a, result, a_shape, dim, keepdim):
         hit = equal_or_nan(a, restored(result, a_shape, dim, keepdim))
-        return hit * restored(g / sum(hit, dim=dim, keepdim=keepdim), a_shape, dim, keepdim)
+        return hit * restored(g / sum(hit, dim=every(hit, dim), keepdim=keepdim), a_shape, dim, keepdim)
 
     block = {"__doc__": says, "arguments": arguments, "kernel": kernel, "grad_a": grad_a}
     return operator(samples=samples.dims)(type(name, (), block))
@@ -113,6 +113,8 @@ def _extreme(name, at, whole, pairwise):
     def extreme(input, dim=None, keepdim=False, *, axis=None, other=None, out=None):
         need_tensors(name, input=input)
         dim = dim if axis is None else axis
+        if dim is None and other is None and keepdim:
+            raise TypeError(f"{name}(): keepdim=True needs dim: which dimension to keep, with size 1.")
         if isinstance(dim, Tensor) or other is not None:
             return pairwise.function(input, dim if other is None else other, out=out)
         return whole.function(input) if dim is None else at.function(input, dim, keepdim)
@@ -144,7 +146,7 @@ def _arg(name: str, says: str):
         return xp.expand_dims(where_, dim) if keepdim else where_
 
     block = {"__doc__": says, "arguments": arguments, "kernel": kernel}
-    return operator(result=dtypes.int64, samples=samples.one_dim)(type(name, (), block))
+    return operator(result=dtypes.int64, accepts=not_bool, samples=samples.one_dim)(type(name, (), block))
 
 
 argmax = _arg(

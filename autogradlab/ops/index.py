@@ -191,15 +191,22 @@ def _as_index(item, device):
         return item.__index__()
     if hasattr(item, "dtype") and hasattr(item, "shape"):
         return tensor(item, device=device)
-    raise errors.bad_index(f"a {type(item).__name__}")
+    raise (TypeError if isinstance(item, str) else IndexError)(*errors.bad_index(f"a {type(item).__name__}").args)
+
+
+_PARTS = (slice, list, tuple, range, Tensor)
 
 
 def _views(x: Tensor, key):
     """Apply what shares memory (integers, slices, None, ...); return the view and the tensors left for its
     dimensions.
     """
-    if isinstance(key, list) and any(k is None or k is Ellipsis or isinstance(k, slice) for k in key):
-        key = tuple(key)  # as PyTorch: a list that holds slices stands for a tuple
+    if (
+        isinstance(key, list)
+        and len(key) < 32
+        and any(isinstance(k, _PARTS) or k is None or k is Ellipsis for k in key)
+    ):
+        key = tuple(key)  # as PyTorch and old NumPy: a list that holds slices or sequences stands for a tuple
     items = key if isinstance(key, tuple) else (key,)
     items = [_as_index(i, x._device) for i in items]
     used = sum(

@@ -1,11 +1,12 @@
 """Operators that put tensors together or repeat them; they move data and compute nothing."""
 
-from autogradlab import shapes
+from autogradlab import late, shapes
 from autogradlab.dispatch import common_dtype
 from autogradlab.table import alias, method, operator, public
 from autogradlab.tensor import Tensor
 
-from .copy import clone, to
+from .copy import to
+from .kinds import in_order, like
 from .shape import expand, reshape, sizes, unsqueeze
 
 
@@ -92,7 +93,7 @@ class flip:
         return (input,), {"dims": shapes.wrap_dims(sizes(args) if dims is None else dims, input.dim())}
 
     def kernel(xp, a, /, dims):
-        return xp.flip(a, axis=dims).copy() if a.ndim else a.copy()
+        return like(xp, a, xp.flip(a, axis=dims)).copy("K") if a.ndim else a.copy()
 
     def grad_a(g, dims):
         return flip(g, dims=dims)
@@ -117,24 +118,43 @@ class roll:
         return (input,), {"shifts": shifts, "dims": dims}
 
     def kernel(xp, a, /, shifts, dims):
-        return xp.roll(a, shifts if dims is not None else shifts[0], axis=dims)
+        return xp.roll(in_order(xp, a), shifts if dims is not None else shifts[0], axis=dims)
 
     def grad_a(g, shifts, dims):
         return roll(g, shifts=tuple(-s for s in shifts), dims=dims)
 
 
+@operator(moves=True, public=(), samples=lambda make: [((make(2, 3), (2, 1, 2)), {}), ((make(3), (0,)), {})])
+class repeat_:
+    """A copy tiled `repeats` times along each dimension (new ones in front)."""
+
+    def arguments(input, repeats):
+        if len(repeats) < input.dim():
+            raise RuntimeError(
+                f"Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor: "
+                f"{len(repeats)} < {input.dim()}."
+            )
+        if min(repeats, default=0) < 0:
+            raise RuntimeError(f"Trying to create tensor with negative dimension: repeats {tuple(repeats)}.")
+        return (input,), {"repeats": tuple(repeats)}
+
+    def kernel(xp, a, /, repeats):
+        return xp.ascontiguousarray(xp.tile(a, repeats)).reshape(_tiled(a.shape, repeats)).copy()
+
+    def grad_a(g, a_shape, repeats):
+        shape = (1,) * (len(repeats) - len(a_shape)) + tuple(a_shape)
+        apart = g.reshape(tuple(n for pair in zip(repeats, shape, strict=True) for n in pair))
+        return late.operators["sum"](apart, dim=tuple(range(0, 2 * len(shape), 2)), keepdim=False).reshape(a_shape)
+
+
+def _tiled(shape, repeats):
+    shape = (1,) * (len(repeats) - len(shape)) + tuple(shape)
+    return tuple(n * r for n, r in zip(shape, repeats, strict=True))
+
+
 def repeat(self, *repeats):
     """A copy tiled `repeats` times along each dimension (new ones in front)."""
-    repeats = sizes(repeats)
-    if len(repeats) < self.dim():
-        raise RuntimeError(
-            f"Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor: "
-            f"{len(repeats)} < {self.dim()}."
-        )
-    shape = (1,) * (len(repeats) - self.dim()) + tuple(self.shape)
-    out = reshape(self, [n for pair in zip((1,) * len(shape), shape, strict=True) for n in pair])
-    out = expand.function(out, [n for pair in zip(repeats, shape, strict=True) for n in pair])
-    return reshape(clone.function(out), [r * n for r, n in zip(repeats, shape, strict=True)])
+    return repeat_.function(self, sizes(repeats))
 
 
 def tile(input, *dims):

@@ -40,3 +40,17 @@ def need_tensors(name: str, **given) -> None:
     for argument, value in given.items():
         if not isinstance(value, Tensor):
             raise TypeError(f"{name}(): argument '{argument}' must be Tensor, not {type(value).__name__}.")
+
+
+def in_order(xp, out):
+    """A reduction's result in row-major order, as PyTorch returns it; NumPy keeps the order of the input."""
+    return out if out.ndim < 2 or out.flags.c_contiguous else xp.ascontiguousarray(out)
+
+
+def like(xp, a, out):
+    """A result laid out as the input is."""
+    if a.flags.c_contiguous:
+        return out if out.flags.c_contiguous else xp.ascontiguousarray(out)
+    made = xp.empty_like(a, dtype=out.dtype)
+    made[...] = out
+    return made

@@ -1,12 +1,14 @@
 """Products of matrices and vectors.  Half precision goes through a float32 product and is rounded once."""
 
-from autogradlab import shapes
+from autogradlab import dtypes, shapes
 from autogradlab.dispatch import NOTHING
 from autogradlab.table import alias, method, operator, public
 from autogradlab.tensor import Tensor
 
+from .kinds import not_bool
 from .reduce import sum as total
-from .shape import unsafe_view
+from .shape import expand, unsafe_view
+from .slices import diagonal_backward
 
 product = {"promote": False, "same_dtype": True, "autocast": "lower"}
 
@@ -98,7 +100,7 @@ class mv:
         return swapped(a) @ g
 
 
-@operator(**product, samples=lambda make: [((make(3), make(3)), {})])
+@operator(**product, accepts=not_bool, samples=lambda make: [((make(3), make(3)), {})])
 class dot:
     """The sum of the products of two vectors' elements."""
 
@@ -293,11 +295,20 @@ def _matrices(name: str, input):
     return input
 
 
-def trace(input):
+@operator(result=dtypes.of_sum, accepts=not_bool, samples=lambda make: [((make(3, 4),), {}), ((make(2, 2),), {})])
+class trace:
     """The sum of a matrix' diagonal."""
-    if input.dim() != 2:
-        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input.dim()}.")
-    return input.diagonal().sum()
+
+    def arguments(input):
+        if input.dim() != 2:
+            raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input.dim()}.")
+        return (input,), NOTHING
+
+    def kernel(xp, a, /):
+        return xp.sum(xp.diagonal(a))
+
+    def grad_a(g, a_shape):
+        return diagonal_backward(expand(g, size=(min(a_shape),)), a_shape, 0, 0, 1)
 
 
 def diag(input, diagonal=0):
@@ -312,5 +323,4 @@ def diag(input, diagonal=0):
     return out
 
 
-public(trace, also_method=True)
 public(diag, also_method=True)

@@ -1,9 +1,12 @@
 """Linear maps as layers have them: the weight's rows are outputs."""
 
+from autogradlab.dispatch import call
 from autogradlab.table import functions, nn_functions
 from autogradlab.tensor import Tensor
 
 from .linalg import addmm, matmul
+
+PLAIN = {"beta": 1, "alpha": 1}
 
 
 def linear(input, weight, bias=None):
@@ -16,7 +19,9 @@ def linear(input, weight, bias=None):
         return matmul(input, transposed)
     shape = input.shape
     if len(shape) == 2:
-        return addmm.function(bias, input, transposed)
+        if weight.dim() == 2 and shape[1] == weight.shape[1] and tuple(bias.shape) == (weight.shape[0],):
+            return call(addmm, (bias, input, transposed), PLAIN)
+        return addmm.function(bias, input, transposed)  # which says what is wrong
     if not input.is_contiguous() or not shape:
         return matmul(input, transposed) + bias
     rows = input.view(shape.numel() // max(shape[-1], 1) if shape[-1] else -1, shape[-1])

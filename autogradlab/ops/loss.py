@@ -11,7 +11,6 @@ from autogradlab.tensor import Tensor
 
 from .choose import clamp_, where
 from .elementary import log, log1p, sigmoid
-from .index import bounds
 from .kinds import floating
 from .reduce import sum as total
 from .rounding import sign
@@ -42,12 +41,15 @@ def shared(g, reduction: str, shape):
 # The negative log likelihood ------------------------------------------------------------------------------------------
 
 
+def _below(target: Tensor, classes: int) -> bool:
+    """Whether all targets lie within 0..classes-1: seen as unsigned, negative ones are large.  Waits for the device."""
+    window = target.window
+    return window.dtype == "int64" and int(target._device.backend.xp.max(window.view("uint64"))) < classes
+
+
 def check_classes(target: Tensor, classes: int, ignore_index: int) -> int | None:
     """Targets must be classes; the ignore_index if one of them is that, else None."""
-    if not target.numel():
-        return None
-    low, high = bounds(target)
-    if low >= 0 and high < classes and not low <= ignore_index <= high:
+    if not target.numel() or (ignore_index < 0 or not bool((target == ignore_index).any())) and _below(target, classes):
         return None
     wrong = target[((target < 0) | (target >= classes)) & (target != ignore_index)]
     if wrong.numel():
@@ -77,6 +79,8 @@ def _place(xp, target, ignore_index, ndim: int):
         target = target * (target != ignore_index)
     if ndim == 1:
         return (target,)
+    if ndim == 2:
+        return (xp.arange(target.shape[0]), target)
     grids = [xp.arange(n).reshape((1,) * d + (n,) + (1,) * (ndim - 2 - d)) for d, n in enumerate(target.shape)]
     return (grids[0], target, *grids[1:])
 

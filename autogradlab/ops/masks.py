@@ -7,6 +7,7 @@ from autogradlab.tensor import Tensor, wrap
 
 from .choose import where
 from .index import getitem
+from .kinds import in_order
 from .shape import broadcast_tensors
 
 
@@ -26,7 +27,7 @@ class masked_fill_:
         return (input, mask), {"value": value if input._dtype.is_floating_point else int(value)}
 
     def kernel(xp, a, mask, /, value):
-        return xp.where(mask, xp.full((), value, a.dtype), a)
+        return in_order(xp, xp.where(mask, xp.full((), value, a.dtype), a))
 
     def grad_a(g, mask):
         return masked_fill_(g, mask, 0)

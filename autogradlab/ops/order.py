@@ -7,6 +7,7 @@ from autogradlab.table import operator, public
 from . import samples
 from .extremes import equal_or_nan
 from .gather import gather, scatter_zeros
+from .kinds import like, not_bool
 from .reduce import restored, sum
 
 sort_result = return_type("sort", "values indices")
@@ -39,7 +40,7 @@ class sort:
         if not a.ndim:
             return a.copy(), xp.zeros((), "int64")
         where = order(xp, a, dim, descending)
-        return xp.take_along_axis(a, where, axis=dim), where
+        return like(xp, a, xp.take_along_axis(a, where, axis=dim)), like(xp, a, where)
 
     def grad_a(g, indices, a_shape, dim):
         return scatter_zeros(g, indices, a_shape, dim) if a_shape else g
@@ -53,11 +54,13 @@ class argsort:
         return (input,), {"dim": shapes.wrap_dim(dim, input.dim()), "descending": bool(descending)}
 
     def kernel(xp, a, /, dim, descending):
-        return order(xp, a, dim, descending) if a.ndim else xp.zeros((), "int64")
+        return like(xp, a, order(xp, a, dim, descending)) if a.ndim else xp.zeros((), "int64")
 
 
 @operator(
-    outputs=topk_result, samples=lambda make: [((make(3, 5), 2), {}), ((make(4, 3), 1), {"dim": 0, "largest": False})]
+    outputs=topk_result,
+    accepts=not_bool,
+    samples=lambda make: [((make(3, 5), 2), {}), ((make(4, 3), 1), {"dim": 0, "largest": False})],
 )
 class topk:
     """The k largest (or smallest) elements along a dimension in order, and where they were: (values, indices).  (D1
@@ -107,7 +110,7 @@ kthvalue_result = return_type("kthvalue", "values indices")
 mode_result = return_type("mode", "values indices")
 
 
-@operator(node="MedianBackward1", outputs=median_result, public=(),
+@operator(node="MedianBackward1", outputs=median_result, accepts=not_bool, public=(),
           samples=lambda make: [((make(3, 5), 1), {}), ((make(4, 3), 0), {})])  # fmt: skip
 class median_at:
     """The middle element along a dimension (of two, the lower; nan if there is one), and where: (values, indices)."""
@@ -124,7 +127,7 @@ class median_at:
     grad_a = to_its_place
 
 
-@operator(outputs=kthvalue_result,
+@operator(outputs=kthvalue_result, accepts=not_bool,
           samples=lambda make: [((make(3, 5), 2), {}), ((make(4, 3), 1), {"dim": 0, "keepdim": True})])  # fmt: skip
 class kthvalue:
     """The k-th smallest element along a dimension (counted from 1), and where: (values, indices)."""
@@ -174,7 +177,9 @@ class mode:
     grad_a = to_its_place
 
 
-@operator(node="MedianBackward0", public=(), samples=lambda make: [((make(3, 3),), {}), ((make(),), {})])
+@operator(
+    node="MedianBackward0", accepts=not_bool, public=(), samples=lambda make: [((make(3, 3),), {}), ((make(),), {})]
+)
 class median_all:
     """The middle of all elements (of two, the lower; nan if there is one); equal elements share the gradient."""
 

@@ -159,7 +159,7 @@ class floor_divide:
         no_formula("floor_divide")
 
 
-@operator(node="DivBackward1", **binary, public=(), accepts=not_bool, samples=samples.positive_pairs)
+@operator(node="DivBackward2", **binary, public=(), accepts=not_bool, samples=samples.positive_pairs)
 class trunc_divide:
     """Quotient rounded towards zero; its derivative is zero."""
 
@@ -186,7 +186,7 @@ def div_(self, other, *, rounding_mode=None):
     return _division(rounding_mode).write(self, other)
 
 
-@operator(node="DivBackward1", **binary, public=(), accepts=not_bool, samples=samples.positive_pairs)
+@operator(node="DivBackward2", **binary, public=(), accepts=not_bool, samples=samples.positive_pairs)
 class floor_quotient:
     """Quotient rounded down, as div(rounding_mode="floor") gives it: its derivative is zero."""
 
@@ -331,7 +331,7 @@ class neg:
         return -g
 
 
-@operator(**pointwise, symbols=("__abs__",), samples=samples.unary)
+@operator(**pointwise, accepts=not_bool, symbols=("__abs__",), samples=samples.unary)
 class abs:
     """Absolute value.  The derivative at 0 is 0."""
 

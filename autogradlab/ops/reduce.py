@@ -13,8 +13,9 @@ from autogradlab.table import method, operator
 from . import samples
 from .choose import where
 from .elementary import exp, zeros_like
+from .kinds import in_order
 from .rounding import sign
-from .running import others
+from .running import has_zero, others
 from .shape import expand
 
 
@@ -47,6 +48,8 @@ def numbered(name: str):
 
 
 def _reduction(input, dim=None, keepdim=False, *, dtype=None):
+    if keepdim and dim is None:
+        raise TypeError("a reduction with keepdim=True needs dim: which dimensions to keep, with size 1.")
     options = {"dim": axes(input, dim), "keepdim": bool(keepdim)}
     if dtype is not None:
         input, options["dtype"] = input.to(dtype), dtype
@@ -60,7 +63,7 @@ class sum:
     arguments = _reduction
 
     def kernel(xp, a, /, dim=None, keepdim=False, dtype=None):
-        return xp.sum(a, axis=dim, keepdims=keepdim)
+        return in_order(xp, xp.sum(a, axis=dim, keepdims=keepdim))
 
     def grad_a(g, a_shape, dim, keepdim):
         return over(g, a_shape, dim, keepdim)
@@ -77,7 +80,7 @@ class mean:
         return inputs, options
 
     def kernel(xp, a, /, dim, keepdim, dtype=None):
-        return xp.sum(a, axis=dim, keepdims=keepdim) / a.dtype.type(count(a.shape, dim))
+        return in_order(xp, xp.sum(a, axis=dim, keepdims=keepdim)) / a.dtype.type(count(a.shape, dim))
 
     def grad_a(g, a_shape, dim, keepdim):
         return over(g / count(a_shape, dim), a_shape, dim, keepdim)
@@ -111,7 +114,7 @@ def _spread_samples(make):
 def _variance(xp, a, dim, correction, keepdim):
     n = count(a.shape, dim)
     centred = a - xp.sum(a, axis=dim, keepdims=True) / a.dtype.type(n)
-    return xp.sum(centred * centred, axis=dim, keepdims=keepdim) / a.dtype.type(max(n - correction, 0))
+    return in_order(xp, xp.sum(centred * centred, axis=dim, keepdims=keepdim)) / a.dtype.type(max(n - correction, 0))
 
 
 @operator(node=lambda o: "VarBackward0", samples=_spread_samples)
@@ -134,7 +137,12 @@ class var:
 
 def average(a, dim):
     """The mean with its dimensions kept; raw arrays and tensors alike."""
-    return mean(a, dim=dim, keepdim=True)
+    return mean(a, dim=every(a, dim), keepdim=True)
+
+
+def every(a, dim):
+    """The dimensions of a reduction, written out."""
+    return tuple(range(a.ndim)) if dim is None else dim
 
 
 @operator(samples=_spread_samples)
@@ -180,9 +188,11 @@ class prod:
     arguments = _one_dim("prod")
 
     def kernel(xp, a, /, dim, keepdim, dtype=None):
-        return xp.prod(a, axis=dim, keepdims=keepdim)
+        return in_order(xp, xp.prod(a, axis=dim, keepdims=keepdim))
 
-    def grad_a(g, a, a_shape, dim, keepdim):
+    def grad_a(g, a, result, a_shape, dim, keepdim):
+        if not has_zero(a):
+            return restored(g * result, a_shape, dim, keepdim) / a
         if dim is None:
             return others(a.reshape((-1,)), 0).reshape(a_shape) * g
         return restored(g, a_shape, dim, keepdim) * others(a, dim[0])
@@ -198,9 +208,14 @@ def _truth_dtype(common, options):
 
 def _truth(name: str, says: str):
     def kernel(xp, a, /, dim, keepdim):
-        return getattr(xp, name)(a != 0, axis=dim, keepdims=keepdim)
+        return in_order(xp, getattr(xp, name)(a != 0, axis=dim, keepdims=keepdim))
 
-    block = {"__doc__": says, "arguments": _reduction, "kernel": kernel}
+    def arguments(input, dim=None, keepdim=False):
+        if dim is not None and not isinstance(dim, int) and not len(dim):
+            return (input,), {"dim": (), "keepdim": bool(keepdim)}  # over no dimension: element by element
+        return (input,), {"dim": axes(input, dim), "keepdim": bool(keepdim)}
+
+    block = {"__doc__": says, "arguments": arguments, "kernel": kernel}
     return operator(result=_truth_dtype, samples=samples.dims)(type(name, (), block))
 
 
@@ -216,7 +231,7 @@ class count_nonzero:
         return (input,), {"dim": axes(input, dim)}
 
     def kernel(xp, a, /, dim):
-        return xp.sum(a != 0, axis=dim)
+        return in_order(xp, xp.sum(a != 0, axis=dim))
 
 
 # Norms and logarithms of sums -----------------------------------------------------------------------------------------
@@ -229,6 +244,17 @@ def _norm_samples(make):
     yield (make(3, 4), math.inf), {"dim": 0, "keepdim": True}
 
 
+def _norm(xp, a, p, dim, keepdim):
+    size = xp.absolute(a)
+    if p == math.inf or p == -math.inf:
+        return (xp.max if p > 0 else xp.min)(size, axis=dim, keepdims=keepdim)
+    if p == 0:
+        return xp.sum(size != 0, axis=dim, keepdims=keepdim).astype(a.dtype)
+    if p == 2:
+        return xp.sqrt(xp.sum(a * a, axis=dim, keepdims=keepdim))
+    return xp.sum(size**p, axis=dim, keepdims=keepdim) ** (1 / p)
+
+
 @operator(node="LinalgVectorNormBackward0", autocast="fp32", public=(), samples=_norm_samples)
 class norm:
     """The p-norm of the elements (2 unless said otherwise), of all of them or over dim.  The derivative at 0 is 0."""
@@ -238,20 +264,14 @@ class norm:
             p = 2
         if not isinstance(p, (int, float)):
             raise RuntimeError(f"norm: order {p!r} is not supported: give a number, math.inf or 'fro'.")
-        inputs, options = _reduction(input, dim, keepdim, dtype=dtype)
+        inputs, options = _reduction(input, dim, dtype=dtype)
+        options["keepdim"] = bool(keepdim)
         if not inputs[0]._dtype.is_floating_point:
             raise errors.wrong_dtype("norm", "a floating point or complex tensor", inputs[0]._dtype)
         return inputs, {"p": float(p), **options}
 
     def kernel(xp, a, /, p, dim, keepdim, dtype=None):
-        size = xp.absolute(a)
-        if p == math.inf or p == -math.inf:
-            return (xp.max if p > 0 else xp.min)(size, axis=dim, keepdims=keepdim)
-        if p == 0:
-            return xp.sum(size != 0, axis=dim, keepdims=keepdim).astype(a.dtype)
-        if p == 2:
-            return xp.sqrt(xp.sum(a * a, axis=dim, keepdims=keepdim))
-        return xp.sum(size**p, axis=dim, keepdims=keepdim) ** (1 / p)
+        return in_order(xp, _norm(xp, a, p, dim, keepdim))
 
     def grad_a(g, a, result, a_shape, p, dim, keepdim):
         g, result = restored(g, a_shape, dim, keepdim), restored(result, a_shape, dim, keepdim)
@@ -259,7 +279,7 @@ class norm:
             return zeros_like(a)
         if p in (math.inf, -math.inf):
             hit = where(a < 0, -a, a) == result
-            return sign(a) * hit * (g / sum(hit, dim=dim, keepdim=True))
+            return sign(a) * hit * (g / sum(hit, dim=every(hit, dim), keepdim=True))
         if p == 2:
             return where(result == 0, zeros_like(a), a * (g / result))
         steep = sign(a) if p == 1 else where(a == 0, zeros_like(a), sign(a) * where(a < 0, -a, a) ** (p - 1))
@@ -279,7 +299,7 @@ class logsumexp:
         top = xp.max(a, axis=dim, keepdims=True)
         top = xp.where(xp.isfinite(top), top, xp.zeros_like(top))
         total = xp.log(xp.sum(xp.exp(a - top), axis=dim, keepdims=True)) + top
-        return total if keepdim or dim is None and not a.ndim else xp.squeeze(total, axis=dim)
+        return in_order(xp, total if keepdim or dim is None and not a.ndim else xp.squeeze(total, axis=dim))
 
     def grad_a(g, a, result, a_shape, dim, keepdim):
         return restored(g, a_shape, dim, keepdim) * exp(a - restored(result, a_shape, dim, keepdim))

@@ -12,7 +12,7 @@ from .choose import where
 from .elementary import exp, log, zeros_like
 from .gather import scatter_zeros
 from .join import cat, flip
-from .kinds import floating
+from .kinds import floating, in_order
 
 
 def _running_samples(make):
@@ -34,7 +34,7 @@ class cumsum:
     arguments = _running
 
     def kernel(xp, a, /, dim, dtype=None):
-        return xp.cumsum(a, axis=dim) if a.ndim else a.copy()
+        return in_order(xp, xp.cumsum(a, axis=dim)) if a.ndim else a.copy()
 
     def grad_a(g, dim):
         return flipped(cumsum(flipped(g, dim), dim=dim), dim) if g.ndim else g
@@ -47,7 +47,7 @@ class cumprod:
     arguments = _running
 
     def kernel(xp, a, /, dim, dtype=None):
-        return xp.cumprod(a, axis=dim) if a.ndim else a.copy()
+        return in_order(xp, xp.cumprod(a, axis=dim)) if a.ndim else a.copy()
 
     def grad_a(g, a, result, dim):
         return cumprod_backward(g, a, result, dim) if g.ndim else g

@@ -2,9 +2,11 @@
 
 from autogradlab import shapes
 from autogradlab.table import operator
+from autogradlab.tensor import Tensor
 
+from .contract import dot
 from .elementary import exp
-from .kinds import floating
+from .kinds import floating, in_order
 from .reduce import sum
 
 
@@ -32,12 +34,22 @@ class softmax:
     arguments = _arguments
 
     def kernel(xp, a, /, dim):
-        out = xp.exp(_shifted(xp, a, dim))
-        return out / xp.sum(out, axis=dim, keepdims=True) if a.ndim else out
+        a = in_order(xp, a)
+        out = _shifted(xp, a, dim)
+        if not a.ndim:
+            return out + 1
+        out = xp.exp(out, out=out)
+        out /= xp.sum(out, axis=dim, keepdims=True)
+        return out
 
     def grad_a(g, result, dim):
-        weighted = g * result
-        return weighted - result * (sum(weighted, dim=(dim,), keepdim=True) if g.ndim else weighted)
+        if not g.ndim:
+            return g * 0
+        out = g - dot(g, result, (dim,))
+        if isinstance(out, Tensor):
+            return out * result
+        out *= result
+        return out
 
 
 @operator(autocast="fp32", accepts=floating, samples=_samples)
@@ -47,6 +59,7 @@ class log_softmax:
     arguments = _arguments
 
     def kernel(xp, a, /, dim):
+        a = in_order(xp, a)
         shifted = _shifted(xp, a, dim)
         return shifted - xp.log(xp.sum(xp.exp(shifted), axis=dim, keepdims=True)) if a.ndim else shifted
 

@@ -53,7 +53,7 @@ def var_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
 
 
 def _with_mean(spread, input, dim, unbiased, keepdim, correction):
-    dims = None if isinstance(dim, bool) else dim
+    dims = () if dim is None or isinstance(dim, bool) else dim
     made = spread.function(input, dim, unbiased, keepdim, correction=correction)
     return made, mean.function(input, dims, keepdim)
 
@@ -188,7 +188,7 @@ public(corrcoef, also_method=True)
 
 def bincount(input, weights=None, minlength=0):
     """How often each integer from 0 on occurs (or the sum of its weights)."""
-    if input.dim() != 1 or input._dtype.is_floating_point:
+    if input.dim() != 1 or input._dtype.is_floating_point or input._dtype is dtypes.bool_:
         raise RuntimeError(f"bincount only supports 1-d non-negative integral inputs: got {errors.describe(input)}.")
     if minlength < 0:
         raise RuntimeError(f"minlength should be >= 0: got {minlength}.")
@@ -210,6 +210,8 @@ def histc(input, bins=100, min=0, max=0):
     """How many elements fall into each of `bins` bins of equal width between min and max (those of the input if both
     are 0).
     """
+    if not input._dtype.is_floating_point:
+        raise errors.not_implemented("histc", input._dtype)
     if bins <= 0:
         raise RuntimeError(f"histc(): bins must be > 0, but got {bins}.")
     low, high = float(min), float(max)

@@ -250,7 +250,9 @@ def _fused(name: str, function, says: str, grads):
         yield (make(2, 3), make(3, low=0.5), make(2, 1, low=0.5)), {"value": 0.5}
 
     block = {"__doc__": says, "arguments": arguments, "kernel": kernel, "grad_a": lambda g: g, **grads}
-    return operator(pointwise=True, in_place=True, autocast="promote", samples=samples)(type(name, (), block))
+    return operator(pointwise=True, in_place=True, accepts=not_bool, autocast="promote", samples=samples)(
+        type(name, (), block)
+    )
 
 
 addcmul = _fused(
