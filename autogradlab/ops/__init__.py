@@ -8,6 +8,7 @@ from . import (
     attention,
     choose,
     compare,
+    contract,
     convolution,
     copy,
     create,
@@ -45,8 +46,9 @@ from . import (
 )
 
 __all__ = [
-    "activation", "attention", "choose", "compare", "convolution", "copy", "create", "dropout", "elementary",
-    "embedding", "extremes", "gather", "index", "join", "linalg", "linear", "loss", "masks", "normalization",
-    "order", "padding", "patches", "pieces", "pointwise", "pooling", "products", "random", "reduce", "rounding",
-    "running", "scatter", "search", "shape", "slices", "softmax", "special", "statistics", "two_numbers",
+    "activation", "attention", "choose", "compare", "contract", "convolution", "copy", "create", "dropout",
+    "elementary", "embedding", "extremes", "gather", "index", "join", "linalg", "linear", "loss", "masks",
+    "normalization", "order", "padding", "patches", "pieces", "pointwise", "pooling", "products", "random",
+    "reduce", "rounding", "running", "scatter", "search", "shape", "slices", "softmax", "special", "statistics",
+    "two_numbers",
 ]  # fmt: skip

@@ -8,25 +8,15 @@ https://arxiv.org/abs/1502.03167 (batch), 1607.06450 (layer), 1803.08494 (group)
 from math import prod
 
 from autogradlab import dtypes
-from autogradlab.backends import namespace
 from autogradlab.modes import no_grad
 from autogradlab.size import Size
 from autogradlab.table import functions, nn_functions, operator
 from autogradlab.tensor import Tensor, wrap
 
+from .contract import dot
 from .elementary import rsqrt
 from .kinds import floating
 from .reduce import sum as total
-
-
-def dot(x, y, axes):
-    """The sum of x * y over axes, which are kept as size 1: without a temporary on raw arrays."""
-    if isinstance(x, Tensor) or isinstance(y, Tensor):
-        return total(x * y, dim=axes, keepdim=True)
-    letters = "abcd"[: x.ndim]
-    kept = "".join(c for d, c in enumerate(letters) if d not in axes)
-    out = namespace((x,)).einsum(f"{letters},{letters}->{kept}", x, y)
-    return out.reshape(tuple(1 if d in axes else n for d, n in enumerate(x.shape)))
 
 
 def moments(a, axes):
