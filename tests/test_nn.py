@@ -272,3 +272,21 @@ def test_clipping():
     vector = u.parameters_to_vector([p, q])
     u.vector_to_parameters(vector + 2, [p, q])
     assert p.tolist() == [2, 2, 2] and q.tolist() == [2]
+
+
+def test_tensors_are_copied_and_pickled_with_memory_of_their_own():
+    base = torch.arange(6.0)
+    view, whole = copy.deepcopy([base[2:], base])
+    view[0] = 9
+    assert whole.tolist() == [0, 1, 9, 3, 4, 5] and base.tolist() == [0, 1, 2, 3, 4, 5]
+    leaf = torch.ones(2, requires_grad=True)
+    (leaf * 2).sum().backward()
+    twin = copy.deepcopy(leaf)
+    twin.grad[0] = 7
+    assert twin.requires_grad and leaf.grad.tolist() == [2, 2]
+    with pytest.raises(RuntimeError, match="graph leaves"):
+        copy.deepcopy(leaf * 2)
+    for given in (leaf, torch.ones(2, 3, device="sim:0"), torch.ones(2, dtype=torch.bfloat16), torch.tensor(3)):
+        back = pickle.loads(pickle.dumps(given))
+        assert back.tolist() == given.tolist() and back.dtype is given.dtype and back.device is given.device
+        assert back.requires_grad == given.requires_grad

@@ -27,6 +27,7 @@ from . import (
     order,
     padding,
     patches,
+    persist,
     pieces,
     pointwise,
     pooling,
@@ -48,7 +49,7 @@ from . import (
 __all__ = [
     "activation", "attention", "choose", "compare", "contract", "convolution", "copy", "create", "dropout",
     "elementary", "embedding", "extremes", "gather", "index", "join", "linalg", "linear", "loss", "masks",
-    "normalization", "order", "padding", "patches", "pieces", "pointwise", "pooling", "products", "random",
-    "reduce", "rounding", "running", "scatter", "search", "shape", "slices", "softmax", "special", "statistics",
-    "two_numbers",
+    "normalization", "order", "padding", "patches", "persist", "pieces", "pointwise", "pooling", "products",
+    "random", "reduce", "rounding", "running", "scatter", "search", "shape", "slices", "softmax", "special",
+    "statistics", "two_numbers",
 ]  # fmt: skip
