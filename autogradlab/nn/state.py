@@ -14,7 +14,7 @@ from .hooks import registered
 from .parameter import Parameter
 
 
-class IncompatibleKeys(namedtuple("_IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
+class _IncompatibleKeys(namedtuple("_IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
     """What load_state_dict returns: the keys that did not fit, if strict=False let them pass."""
 
     __slots__ = ()
@@ -58,7 +58,7 @@ class Stateful:
         if hasattr(self, "get_extra_state"):
             destination[f"{prefix}_extra_state"] = self.get_extra_state()
 
-    def load_state_dict(self, state_dict, strict: bool = True, assign: bool = False) -> IncompatibleKeys:
+    def load_state_dict(self, state_dict, strict: bool = True, assign: bool = False) -> _IncompatibleKeys:
         """Copy values into the parameters and buffers of the tree.
 
         strict: every name must be there, and no other.  assign: take the tensors themselves instead of copying.
@@ -66,7 +66,7 @@ class Stateful:
         """
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
-        keys, problems = IncompatibleKeys([], []), []
+        keys, problems = _IncompatibleKeys([], []), []
         self._load(OrderedDict(state_dict), "", assign, keys, problems)
         if strict:
             for what, names in (("Unexpected", keys.unexpected_keys), ("Missing", keys.missing_keys)):
