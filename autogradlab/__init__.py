@@ -37,7 +37,7 @@ globals().update({d.name: d for d in dtypes.ALL})
 globals().update(dtypes.ALIASES)
 
 # What is loaded when first asked for: importing the engine stays as quick as importing NumPy.
-_LATER = {name: name for name in ("amp", "optim")} | {
+_LATER = {name: name for name in ("amp", "observe", "optim")} | {
     name: "amp"
     for name in (
         "autocast", "GradScaler", "is_autocast_enabled", "get_autocast_dtype", "set_autocast_enabled",
@@ -52,6 +52,16 @@ def __getattr__(name: str):
     module = importlib.import_module(f"autogradlab.{_LATER[name]}")
     found = globals()[name] = module if name == _LATER[name] else getattr(module, name)
     return found
+
+
+def trace(*matrix, **options):
+    """trace(matrix): the sum of its diagonal, as PyTorch's.  trace(): a block whose calls and backward are recorded.
+
+    with autogradlab.trace() as t: ...
+    """
+    if matrix or options:
+        return table.functions["trace"](*matrix, **options)
+    return importlib.import_module("autogradlab.observe").trace()
 
 
 def set_flush_denormal(mode: bool) -> bool:

@@ -49,6 +49,8 @@ def call(op, inputs, options=NOTHING):
     t = wrap(out, result, device)
     if not flags & NO_GRAD and op.formulas:
         record(op, inputs, options, (t,))
+    if flags & OBSERVED:
+        state.observer("result", op=op, outputs=(t,), dtype=dtype)
     return t
 
 
@@ -96,6 +98,8 @@ def _call_converted(op, inputs, options):
     t = wrap(fit(device.backend, out, result), result, device)
     if not state.flags & NO_GRAD and op.formulas:
         record(op, inputs, options, (t,))
+    if state.flags & OBSERVED:
+        state.observer("result", op=op, outputs=(t,), dtype=dtype)
     return t
 
 
@@ -105,6 +109,8 @@ def _wrap_all(op, inputs, options, arrays, result, device):
     made = [wrap(fit(device.backend, a, d), d, device) for a, d in zip(arrays, kinds, strict=True)]
     if not state.flags & NO_GRAD and op.formulas:
         record(op, inputs, options, made)
+    if state.flags & OBSERVED:
+        state.observer("result", op=op, outputs=made, dtype=made[0]._dtype)
     return op.outputs(*made)
 
 
@@ -118,7 +124,12 @@ def unusual(op, inputs, options):
     """What an observer is told, and what autocast makes of the operands."""
     if state.observer is not None:
         state.observer("call", op=op, inputs=inputs, options=options)
-    return state.autocast(op, inputs) if state.autocast is not None else inputs
+    if state.autocast is None or not state.flags & AUTOCAST:
+        return inputs
+    cast = state.autocast(op, inputs)
+    if state.observer is not None and cast is not inputs:
+        state.observer("cast", op=op, inputs=cast)
+    return cast
 
 
 # Recording ------------------------------------------------------------------------------------------------------------
@@ -219,6 +230,8 @@ def call_view(op, source: Tensor, options=NOTHING, geometry=None, facts=None) ->
             else:
                 make = recipe.make
                 out._node = make(recipe.kind, (edge,), recipe, (), facts, geometry[0], out._dtype, out._device)
+    if flags & OBSERVED:
+        state.observer("result", op=op, outputs=(out,), dtype=None)
     return out
 
 
@@ -263,13 +276,15 @@ def call_views(op, source: Tensor, options=NOTHING) -> tuple:
     out = tuple(views.make_view(source, g, op.name, state.flags, multi_output=True) for g in geometries)
     if out and not state.flags & NO_GRAD:
         record(op, (source,), options, out)
+    if state.flags & OBSERVED:
+        state.observer("result", op=op, outputs=out, dtype=None)
     return out
 
 
 def call_into(op, target: Tensor, inputs, options=NOTHING) -> Tensor:
     """Run an operator and write its result into `target`, its first input."""
-    if state.flags & UNUSUAL:
-        unusual(op, inputs, options)
+    if state.flags & OBSERVED:  # autocast leaves writes alone
+        state.observer("call", op=op, inputs=inputs, options=options)
     recorded = not state.flags & NO_GRAD and any(t.requires_grad for t in (target, *inputs))
     views.check_writable(target, recorded, op.uniform)
     device, computing, windows, result = convert(op, inputs, options)
@@ -299,6 +314,8 @@ def call_into(op, target: Tensor, inputs, options=NOTHING) -> Tensor:
     if wanted:
         node = make_node(op, edges, wanted, inputs, options, (target,), original, target.memory)
         views.rebase(target, node)
+    if state.flags & OBSERVED:
+        state.observer("result", op=op, outputs=(target,), dtype=computing, written=True)
     return target
 
 

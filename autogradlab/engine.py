@@ -90,6 +90,8 @@ class Task:
         for at in dict.fromkeys(at for at, _ in starts):
             if not self.places[at].waits:
                 heappush(self.ready, self.places[at])
+        if self.observer is not None:
+            self.observer("begin", task=self)
 
     def survey(self, starts) -> dict:
         """A Place for each node and leaf of the graph below `starts`, with the number of edges that lead to it."""
@@ -185,6 +187,8 @@ class Task:
             results = self.after(node, hooks, grads, results)
         if state.flags & ANOMALY and state.check_nan:
             check_anomaly(node, results)
+        if self.observer is not None:
+            self.observer("ran", node=node, results=results, task=self)
         return results
 
     def catch(self, node, grads) -> None:
@@ -230,6 +234,8 @@ class Task:
             if (leaf, 0) in self.targets:
                 self.caught[leaf, 0] = grad
             return
+        if self.observer is not None:
+            self.observer("leaf", leaf=leaf, grad=grad, task=self)
         accumulate(leaf, grad, self.lift)
         if hooks is not None:
             for hook in list(hooks.post.values()):

@@ -176,7 +176,10 @@ class recording(Mode):
 
 
 class observe(Mode):
-    """Tell `observer(event, **facts)` about every call and every step of backward in this thread."""
+    """Tell `observer(event, **facts)` about every call and every step of backward in this thread.
+
+    Inside another observer's block both are told.
+    """
 
     def __init__(self, observer):
         self.observer = observer
@@ -185,5 +188,7 @@ class observe(Mode):
         return observe(self.observer)
 
     def change(self):
-        state.observer = self.observer
+        before, mine = state.observer, self.observer
+        both = lambda event, **facts: (before(event, **facts), mine(event, **facts))  # noqa: E731
+        state.observer = mine if before is None else both
         state.flags |= OBSERVED

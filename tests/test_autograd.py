@@ -259,7 +259,11 @@ def test_two_threads_add_to_one_leaf():
 def test_an_observer_sees_every_call_and_every_step_of_backward():
     events = []
     x = leaf(1.0, 2.0)
-    with modes.observe(lambda event, **facts: events.append((event, facts.get("op") or facts["node"].name()))):
+
+    def note(event, **facts):
+        events.append((event, facts["node"].name() if "node" in facts else facts.get("op")))
+
+    with modes.observe(note):
         (x * 2).sum().backward()
     assert [(e, getattr(o, "name", o)) for e, o in events if e == "call"][:2] == [("call", "mul"), ("call", "sum")]
     assert [o for e, o in events if e == "node"] == ["SumBackward0", "MulBackward0"]

@@ -2,6 +2,7 @@
 
 from .graphs import make_dot
 from .picture import Picture
+from .steps import trace
 from .strips import storage
 
-__all__ = ["Picture", "make_dot", "storage"]
+__all__ = ["Picture", "make_dot", "storage", "trace"]
