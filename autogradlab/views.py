@@ -99,7 +99,7 @@ def check_writable(target: Tensor, recorded: bool, overlap: bool = False) -> Non
     view = target._view
     if view is not None:
         base = view.base
-        if base._requires and base.grad_fn is None:
+        if (base._requires or target._requires) and base.grad_fn is None:
             raise errors.write_to_view_of_leaf()
         if view.origin:
             raise errors.write_to_view(view.origin, view.maker)

@@ -48,7 +48,11 @@ class cat:
         return tensors, {"dim": dim}
 
     def kernel(xp, *arrays, dim):
-        return xp.ascontiguousarray(xp.concatenate(arrays, axis=dim))
+        out = xp.concatenate(arrays, axis=dim)
+        channels_last = out.ndim == 4 and all(  # pictures with their channels innermost stay so
+            a.transpose(0, 2, 3, 1).flags.c_contiguous and not a.flags.c_contiguous for a in arrays
+        )
+        return out if channels_last else xp.ascontiguousarray(out)
 
     def grads(g, all_shapes, dim):
         out, start = [], 0

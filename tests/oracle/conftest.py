@@ -5,6 +5,8 @@ def pytest_terminal_summary(terminalreporter):
     totals = {}
     for reports in terminalreporter.stats.values():
         for report in reports:
+            if getattr(report, "when", "call") != "call":
+                continue
             for name, value in getattr(report, "user_properties", ()):
                 if isinstance(value, int):
                     totals[name] = totals.get(name, 0) + value
