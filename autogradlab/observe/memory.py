@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy
 
-from autogradlab import modes
+from autogradlab import devices, modes
 from autogradlab.graph import Node, PackedTensor
 from autogradlab.tensor import Tensor
 
@@ -84,7 +84,8 @@ def _kept(node):
 
 def live_tensors(device=None) -> list[Tensor]:
     """Every tensor that is alive in this process, on one device or on all, the largest storages first."""
-    found = [t for t in gc.get_objects() if isinstance(t, Tensor) and (device is None or t.device == device)]
+    device = device if device is None else devices.device(device)
+    found = [t for t in gc.get_objects() if isinstance(t, Tensor) and (device is None or t.device is device)]
     return sorted(found, key=lambda t: -t.nbytes)
 
 
