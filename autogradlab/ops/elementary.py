@@ -4,7 +4,7 @@ from autogradlab.table import alias, operator
 from autogradlab.tensor import Tensor
 
 from . import samples
-from .kinds import function, not_bool
+from .kinds import floating, function, not_bool
 
 near = samples.between(-0.9, 0.9)
 
@@ -212,7 +212,25 @@ class tanh:
         return xp.tanh(a, out=out)
 
     def grad_a(g, result):
-        return g * (1 - result * result)
+        return tanh_backward(g, result)
+
+
+@operator(node="TanhBackwardBackward0", pointwise=True, accepts=floating, public=(), samples=samples.alike)
+class tanh_backward:
+    """g * (1 - r * r), in one array: the gradient of tanh, of which r is the result."""
+
+    def kernel(xp, a, b, /):
+        if not b.ndim:
+            return a * (1 - b * b)
+        out = xp.multiply(b, b)
+        xp.subtract(out.dtype.type(1), out, out=out)
+        return xp.multiply(out, a, out=out)
+
+    def grad_a(g, b):
+        return tanh_backward(g, b)
+
+    def grad_b(g, a, b):
+        return g * a * b * -2
 
 
 # Cephes' fractions for erf: x * T(x^2) / U(x^2) up to 1, and 1 - exp(-x^2) * P(x) / Q(x) beyond.
@@ -262,7 +280,25 @@ class sigmoid:
         return xp.true_divide(t.dtype.type(1), t, out=out)
 
     def grad_a(g, result):
-        return g * ((1 - result) * result)
+        return sigmoid_backward(g, result)
+
+
+@operator(node="SigmoidBackwardBackward0", pointwise=True, accepts=floating, public=(), samples=samples.alike)
+class sigmoid_backward:
+    """g * (1 - r) * r, in one array: the gradient of sigmoid, of which r is the result."""
+
+    def kernel(xp, a, b, /):
+        if not b.ndim:
+            return a * (1 - b) * b
+        out = xp.subtract(b.dtype.type(1), b)
+        xp.multiply(out, b, out=out)
+        return xp.multiply(out, a, out=out)
+
+    def grad_a(g, b):
+        return sigmoid_backward(g, b)
+
+    def grad_b(g, a, b):
+        return g * a * (1 - 2 * b)
 
 
 @operator(pointwise=True, in_place=True, accepts=not_bool, samples=samples.unary)

@@ -34,6 +34,12 @@ def pairs(make, low=-2.0, high=2.0):
     yield (make.strided(4, 3, low=low, high=high), make(4, 3, low=low, high=high)), {}
 
 
+def alike(make):
+    """Two operands of one shape."""
+    for shape in ((3, 4), (), (0, 2)):
+        yield (make(*shape), make(*shape)), {}
+
+
 def positive_pairs(make):
     yield from pairs(make, 0.3, 2.0)
 
