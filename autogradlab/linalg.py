@@ -30,7 +30,13 @@ __all__ = [
 
 
 def _out(made, out):
-    return made if out is None else out.copy_(made) if out.shape == made.shape else out.set_(made)
+    """The result, or the tensor given as out= with its values."""
+    if out is None:
+        return made
+    if out.shape == made.shape:
+        return out.copy_(made)
+    out.data = made
+    return out
 
 
 # Solving and decomposing ----------------------------------------------------------------------------------------------

@@ -279,6 +279,10 @@ method(
     lambda self, size, fill_value, **k: full(size, fill_value, **{"dtype": self._dtype, "device": self._device, **k}),
     "new_full",
 )
+method(
+    lambda self, size, stride, **k: empty_strided(size, stride, **{"dtype": self._dtype, "device": self._device, **k}),
+    "new_empty_strided",
+)
 method(lambda self, data, **k: tensor(data, **{"dtype": self._dtype, "device": self._device, **k}), "new_tensor")
 
 
