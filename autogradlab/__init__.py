@@ -37,7 +37,7 @@ globals().update({d.name: d for d in dtypes.ALL})
 globals().update(dtypes.ALIASES)
 
 # What is loaded when first asked for: importing the engine stays as quick as importing NumPy.
-_LATER = {name: name for name in ("amp", "optim")} | {
+_LATER = {name: name for name in ("amp", "optim", "utils")} | {"save": "serialization", "load": "serialization"} | {
     name: "amp"
     for name in (
         "autocast", "GradScaler", "is_autocast_enabled", "get_autocast_dtype", "set_autocast_enabled",
