@@ -12,7 +12,7 @@ import warnings
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"autogradlab\.")
 warnings.filterwarnings("ignore", r"(overflow|invalid value) encountered in reduce", RuntimeWarning, r"numpy\.")
 
-from . import autograd, cuda, dtypes, late, linalg, nn, ops, random, table  # noqa: E402, F401
+from . import autograd, cuda, dtypes, late, linalg, ops, random, table  # noqa: E402, F401
 from .autograd.anomaly import is_anomaly_enabled  # noqa: E402, F401
 from .devices import accelerator, device  # noqa: E402, F401
 from .dtypes import finfo, get_default_dtype, iinfo, set_default_dtype  # noqa: E402, F401
@@ -36,21 +36,26 @@ globals().update(table.functions)
 globals().update({d.name: d for d in dtypes.ALL})
 globals().update(dtypes.ALIASES)
 
-# What is loaded when first asked for: importing the engine stays as quick as importing NumPy.
-_LATER = {name: name for name in ("amp", "observe", "optim")} | {
-    name: "amp"
-    for name in (
-        "autocast", "GradScaler", "is_autocast_enabled", "get_autocast_dtype", "set_autocast_enabled",
+# What is loaded when first asked for, module by module: importing the engine stays about as quick as importing NumPy.
+_LATER = {
+    "amp": (
+        "amp", "autocast", "GradScaler", "is_autocast_enabled", "get_autocast_dtype", "set_autocast_enabled",
         "set_autocast_dtype", "is_autocast_cache_enabled", "set_autocast_cache_enabled", "clear_autocast_cache",
-    )
+    ),
+    "nn": ("nn",),
+    "observe": ("observe",),
+    "optim": ("optim",),
+    "serialization": ("save", "load"),
+    "utils": ("utils",),
 }  # fmt: skip
+_MODULE_OF = {name: module for module, names in _LATER.items() for name in names}
 
 
 def __getattr__(name: str):
-    if name not in _LATER:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module 'autogradlab' has no attribute {name!r}")
-    module = importlib.import_module(f"autogradlab.{_LATER[name]}")
-    found = globals()[name] = module if name == _LATER[name] else getattr(module, name)
+    module = importlib.import_module(f"autogradlab.{_MODULE_OF[name]}")
+    found = globals()[name] = module if name == _MODULE_OF[name] else getattr(module, name)
     return found
 
 

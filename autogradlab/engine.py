@@ -346,5 +346,6 @@ def backward(edges, grads, keep: bool, lift: bool, targets=None) -> dict:
     """Run a pass; what was caught at targets, by edge."""
     task = Task(edges, grads, keep, lift, targets)
     with recording(lift):
+        state.task = task
         task.run()
     return task.caught

@@ -12,7 +12,7 @@ import types
 import weakref
 
 from . import errors
-from .modes import state
+from .modes import recording, state
 
 new = object.__new__
 next_sequence = itertools.count().__next__  # later nodes run first in backward
@@ -60,21 +60,48 @@ def save(tensor, is_output: bool = False) -> SavedTensor:
 
 
 class PackedTensor:
-    """A tensor that saved_tensors_hooks put away in another form: whatever `pack` returned."""
+    """A tensor that saved_tensors_hooks put away in another form: whatever `pack` returned.
 
-    __slots__ = ("is_output", "packed", "unpacker")
+    Its place in the graph stays here, so that second derivatives do not depend on what the hooks do to it.
+    """
+
+    __slots__ = ("edge", "is_output", "nr", "packed", "unpacker")
 
     def __init__(self, tensor, is_output: bool = False):
         pack, self.unpacker = state.packing
-        if tensor._storage is not None and tensor._storage.version is None:
+        version = tensor.memory.version
+        if version is None:
             raise errors.save_inference()
-        self.packed, self.is_output = pack(tensor), is_output
+        self.is_output, self.nr, self.edge = is_output, tensor._nr, None
+        if not is_output and tensor.requires_grad:
+            self.edge = tensor.grad_fn or tensor
+        with recording(False):
+            self.packed = pack(tensor)
+        if tensor.memory.version != version:
+            raise RuntimeError(
+                "A saved tensor pack hook is modifying its input in place: others still read it. Write to a clone()."
+            )
 
     def window(self, node):
-        return self.unpack(node).window
+        return self.unpacked().window
+
+    def unpacked(self):
+        found = self.unpacker(self.packed)
+        if not hasattr(found, "window"):
+            raise TypeError(
+                f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
+                f"{type(found).__name__}."
+            )
+        return found
 
     def unpack(self, node):
-        return self.unpacker(self.packed)
+        """The tensor, attached to the graph it came from."""
+        found, edge = self.unpacked(), node if self.is_output else self.edge
+        if edge is None or found is edge or found._node is edge and found._nr == self.nr:
+            return found
+        out = found.alias()
+        out._node, out._nr = (edge, self.nr) if isinstance(edge, Node) else (StandIn(edge), 0)
+        return out
 
 
 class RemovableHandle:
@@ -195,6 +222,18 @@ class AccumulateGrad(Node):
 
     def get_hooks(self) -> Hooks:
         return self.variable.leaf_hooks()
+
+
+class StandIn(Node):
+    """The node of what hooks unpacked in place of a leaf: the gradient goes on to the leaf."""
+
+    __slots__ = ()
+
+    def __init__(self, leaf):
+        super().__init__((leaf,), tuple(leaf.shape), leaf.dtype, leaf.device)
+
+    def run(self, grads, lift: bool, keep: bool):
+        return grads
 
 
 class OpNode(Node):

@@ -15,6 +15,7 @@ class State(threading.local):
     """One thread's modes.  The class attributes are what a new thread starts with."""
 
     flags = 0
+    task = None  # the backward pass that runs now
     packing = None  # (pack, unpack): saved-tensor hooks in force
     observer = None  # called with what happened; the one slot for trace and profiler
     autocast = None  # amp's Casting, which changes operands before a call
