@@ -52,11 +52,22 @@ _MODULE_OF = {name: module for module, names in _LATER.items() for name in names
 
 
 def __getattr__(name: str):
-    if name not in _MODULE_OF:
-        raise AttributeError(f"module 'autogradlab' has no attribute {name!r}")
-    module = importlib.import_module(f"autogradlab.{_MODULE_OF[name]}")
-    found = globals()[name] = module if name == _MODULE_OF[name] else getattr(module, name)
+    module = _MODULE_OF.get(name)
+    if module is not None:
+        loaded = importlib.import_module(f"autogradlab.{module}")
+        found = loaded if name == module else getattr(loaded, name)
+    else:
+        if not name.startswith("_"):
+            importlib.import_module("autogradlab.nn")  # torch.conv2d and others belong to layers
+        if name not in table.functions:
+            raise AttributeError(f"module 'autogradlab' has no attribute {name!r}")
+        found = table.functions[name]
+    globals()[name] = found
     return found
+
+
+def __dir__():
+    return sorted({*globals(), *_MODULE_OF})
 
 
 def trace(*matrix, **options):

@@ -13,6 +13,8 @@ a_dtype, which cost nothing. Formulas run on raw arrays in an ordinary backward 
 they use plain arithmetic and operators of the table, which take both.
 """
 
+import functools
+
 from . import dtypes, errors
 from .backends import namespace
 from .dispatch import NOTHING, call, call_into, call_out, call_view, call_views, operand
@@ -67,8 +69,7 @@ class Operator:
         self.arguments = getattr(block, "arguments", None) or (
             _unary_arguments if len(self.inputs) == 1 else _binary_arguments
         )
-        self.node_class = _node_classes(self, node)
-        self.fixed_class, self.make_node = None if callable(node) else self.node_class(None), own_copy(op_node)
+        self.node, self.node_classes = node, {}  # a name or a function of the options; its classes by name
         self.direct = self._direct()
         self.recipes, self._saves = {}, {}
         self.known = {}  # views: geometries worked out before
@@ -136,6 +137,29 @@ class Operator:
             fact = _FACTS[what]
             known[name] = tuple(map(fact, inputs)) if position is None else fact(inputs[position])
         return known
+
+    # Nodes, whose classes are made when first needed ------------------------------------------------------------------
+
+    def node_class(self, options) -> type:
+        """The class of a call's node: one subclass of OpNode for each of PyTorch's names."""
+        name = self.node(options) if callable(self.node) else self.node
+        name = name or f"{self.name.title().replace('_', '')}Backward0"
+        if name not in self.node_classes:
+            known = {*self.parameters, *self.inputs, *self.output_names, *self.facts}
+            fields = {f"_saved_{self.public_name(n)}": saved_attribute(self, n) for n in known}
+            fields |= {"op": self, "run": own_copy(OpNode.run), "__slots__": (), "__module__": "autogradlab.graph"}
+            self.node_classes[name] = type(name, (OpNode,), fields)
+        return self.node_classes[name]
+
+    @functools.cached_property
+    def fixed_class(self) -> type | None:
+        """The one class of its nodes; None where that depends on the options."""
+        return None if callable(self.node) else self.node_class(None)
+
+    @functools.cached_property
+    def make_node(self):
+        """op_node in a copy of this operator's own."""
+        return own_copy(op_node)
 
     # What comes out ---------------------------------------------------------------------------------------------------
 
@@ -270,22 +294,3 @@ _FACTS = {
     "dtype": lambda t: t._dtype,
     "device": lambda t: t._device,
 }
-
-
-def _node_classes(op: Operator, node):
-    """A function from the options of a call to the class of its node: one subclass for each of PyTorch's names."""
-    made = {}
-    known = {*op.parameters, *op.inputs, *op.output_names, *op.facts}
-
-    def class_of(options):
-        name = node(options) if callable(node) else node or f"{op.name.title().replace('_', '')}Backward0"
-        if name not in made:
-            fields = {f"_saved_{op.public_name(n)}": saved_attribute(op, n) for n in known}
-            fields |= {"op": op, "run": own_copy(OpNode.run), "__slots__": (), "__module__": "autogradlab.graph"}
-            made[name] = type(name, (OpNode,), fields)
-        return made[name]
-
-    if callable(node):
-        return class_of
-    fixed = class_of(None)
-    return lambda options: fixed

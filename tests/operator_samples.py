@@ -3,6 +3,7 @@
 import numpy as np
 
 import autogradlab as torch
+import autogradlab.nn
 from autogradlab import late
 
 OPERATORS = sorted(late.operators)

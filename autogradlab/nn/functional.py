@@ -6,7 +6,19 @@ Source: https://pytorch.org/docs/stable/nn.functional.html
 """
 
 from autogradlab import late
-from autogradlab.ops import activation
+from autogradlab.ops import (  # noqa: F401 - importing them is what offers them
+    activation,
+    attention,
+    convolution,
+    dropout,
+    embedding,
+    linear,
+    loss,
+    normalization,
+    padding,
+    patches,
+    pooling,
+)
 
 _table, _torch = late.operators, late.functions
 globals().update(late.nn_functions)

@@ -1,36 +1,27 @@
 """The operators: one block each, in one place.
 
-A block says what it computes, how it differentiates and how to test it.
+A block says what it computes, how it differentiates and how to test it.  The operators of layers (attention,
+convolution, dropout, embedding, linear, loss, normalization, padding, patches, pooling) are loaded with nn.functional.
 """
 
 from . import (
     activation,
-    attention,
     choose,
     compare,
     contract,
-    convolution,
     copy,
     create,
-    dropout,
     elementary,
-    embedding,
     extremes,
     gather,
     index,
     join,
     linalg,
-    linear,
-    loss,
     masks,
-    normalization,
     order,
-    padding,
-    patches,
     persist,
     pieces,
     pointwise,
-    pooling,
     products,
     random,
     reduce,
@@ -47,9 +38,9 @@ from . import (
 )
 
 __all__ = [
-    "activation", "attention", "choose", "compare", "contract", "convolution", "copy", "create", "dropout",
-    "elementary", "embedding", "extremes", "gather", "index", "join", "linalg", "linear", "loss", "masks",
-    "normalization", "order", "padding", "patches", "persist", "pieces", "pointwise", "pooling", "products",
+    "activation", "choose", "compare", "contract", "copy", "create",
+    "elementary", "extremes", "gather", "index", "join", "linalg", "masks",
+    "order", "persist", "pieces", "pointwise", "products",
     "random", "reduce", "rounding", "running", "scatter", "search", "shape", "slices", "softmax", "special",
     "statistics", "two_numbers",
 ]  # fmt: skip

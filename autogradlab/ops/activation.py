@@ -94,7 +94,7 @@ class softplus:
         return where(scaled > threshold, g, g * sigmoid(scaled))
 
 
-@operator(**activation, samples=samples.unary)
+@operator(node="LogSigmoidBackward0", **activation, samples=samples.unary)
 class logsigmoid:
     """The logarithm of the sigmoid, without overflow."""
 
@@ -103,9 +103,6 @@ class logsigmoid:
 
     def grad_a(g, a):
         return g * sigmoid(-a)
-
-
-logsigmoid.node_class(None).__name__ = logsigmoid.node_class(None).__qualname__ = "LogSigmoidBackward0"
 
 
 @operator(**activation, samples=lambda make: [((make(3, 4),), {}), ((make(3, 4), 0.5, 1.5), {})])

@@ -3,9 +3,8 @@
 Seeds repeat on this engine; the numbers are not PyTorch's.  (D1 1.1)
 """
 
-import json
 import math
-import secrets
+import os
 
 import numpy
 
@@ -40,7 +39,7 @@ class Generator:
 
     def seed(self) -> int:
         """Start anew from a seed nobody knows before; it is returned."""
-        self.manual_seed(secrets.randbits(63))
+        self.manual_seed(int.from_bytes(os.urandom(8), "little") >> 1)
         return self._seed
 
     def initial_seed(self) -> int:
@@ -49,6 +48,8 @@ class Generator:
 
     def get_state(self) -> Tensor:
         """The state as a tensor of bytes, from which set_state() goes on with the same numbers."""
+        import json  # slow to import, and seldom needed
+
         words = json.dumps([self._seed, self.random.bit_generator.state]).encode()
         return finish(numpy.frombuffer(words, "uint8").copy(), dtypes.uint8, None, False)
 
@@ -56,6 +57,8 @@ class Generator:
         """Go on from a state that get_state() gave."""
         if not isinstance(new_state, Tensor) or new_state._dtype is not dtypes.uint8:
             raise TypeError("expected a torch.ByteTensor, as get_state() returns it.")
+        import json
+
         self._seed, state = json.loads(bytes(new_state.host()))
         self.random.bit_generator.state = state
         return self
