@@ -133,6 +133,14 @@ class Task:
                     stack.append(parent)
         return needed
 
+    def reaches(self, edge) -> bool:
+        """Whether this pass brings a gradient to that edge."""
+        at = None if edge is None else split(edge)[0]
+        place = self.places.get(at)
+        return place is not None and (
+            self.needed is None or place in self.needed or any(target[0] is at for target in self.targets)
+        )
+
     def run(self) -> None:
         ready, keep, lift = self.ready, self.keep, self.lift
         plain = self.targets is None and self.observer is None and not state.flags & ANOMALY

@@ -258,6 +258,8 @@ def write_to_view(origin: str, maker: str) -> RuntimeError:
         "multi_output": f"{maker} returns several views at once, and autograd cannot follow a write through one of "
         f"them. "
         "Use an out-of-place operation, or select the part with indexing or narrow()",
+        "function": f"it was made inside the custom Function {maker} (or is an input handed through), which decided on "
+        "its gradient. Let the Function return a clone()",
         "no_grad": "the view was made under no_grad() while gradients are now on, so it is not clear whether the "
         "write should be "
         "recorded. Make the view outside no_grad(), or write inside it",

@@ -16,6 +16,7 @@ class State(threading.local):
 
     flags = 0
     task = None  # the backward pass that runs now
+    no_packing = None  # why saved-tensor hooks are refused
     packing = None  # (pack, unpack): saved-tensor hooks in force
     observer = None  # called with what happened; the one slot for trace and profiler
     autocast = None  # amp's Casting, which changes operands before a call

@@ -21,8 +21,8 @@ class View:
     """What a view knows of where it came from.
 
     base: the tensor that is no view itself.  version: the storage's when the view's node was made.  origin: "" for an
-    ordinary view; "no_grad", "inference", "multi_output" for those that may not be written to while gradients are on.
-    maker: the operator.
+    ordinary view; "no_grad", "inference", "multi_output", "function" for those that may not be written to while
+    gradients are on.  maker: the operator.
     """
 
     __slots__ = ("base", "maker", "origin", "version")
@@ -33,7 +33,7 @@ class View:
         if version != self.version:
             base = self.base
             if base._node is not None or base._requires:
-                if self.origin == "multi_output":
+                if self.origin in ("multi_output", "function"):
                     raise errors.write_to_view(self.origin, self.maker)
                 self.version = version
                 keepers = tensor._node.hooks.retain if tensor._node is not None and tensor._node.hooks else {}
@@ -74,6 +74,14 @@ def make_view(source: Tensor, geometry, maker: str, flags: int, multi_output: bo
         made.origin = "inference" if flags & INFERENCE else "no_grad"
     out._view = made
     return out
+
+
+def view_record(source: Tensor, maker: str, origin: str) -> View:
+    """The record of a tensor that reads the memory of `source`."""
+    made, parent = View(), source._view
+    made.base = source if parent is None else parent.base
+    made.version, made.maker, made.origin = source.memory.version, maker, origin
+    return made
 
 
 def edge_of(tensor: Tensor):

@@ -200,7 +200,7 @@ def no_tensor(ctx, g):
             RuntimeError,
             r"invalid gradient at index 0: got a gradient of shape \(5,\) for an input of shape \(2,\)",
         ),
-        (no_tensor, TypeError, "returned a float as gradient"),
+        (no_tensor, RuntimeError, "returned a float as gradient"),
     ],
 )
 def test_a_backward_that_returns_the_wrong_thing_is_named(backward, error, words):

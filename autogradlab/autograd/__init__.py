@@ -5,7 +5,7 @@ Source: https://pytorch.org/docs/stable/autograd.html
 
 from autogradlab.modes import enable_grad, inference_mode, no_grad, set_grad_enabled
 
-from . import function, graph
+from . import function, functional, graph
 from .anomaly import detect_anomaly, set_detect_anomaly
 from .calls import METHODS, backward, grad
 from .function import Function
@@ -19,6 +19,7 @@ __all__ = [
     "detect_anomaly",
     "enable_grad",
     "function",
+    "functional",
     "grad",
     "gradcheck",
     "gradgradcheck",

@@ -21,7 +21,7 @@ cycle.
 import functools
 import weakref
 
-from autogradlab import errors, late, views
+from autogradlab import devices, dtypes, errors, late, views
 from autogradlab.graph import FREED, Node, PackedTensor, save
 from autogradlab.modes import NO_GRAD, PACKING, no_grad, recording, state
 from autogradlab.tensor import Tensor, wrap
@@ -38,24 +38,26 @@ class FunctionCtx:
 
     def save_for_backward(self, *tensors) -> None:
         """Keep tensors (or None) for backward: inputs and outputs of forward, version-checked and freed in time."""
-        for t in tensors:
-            if t is not None and not isinstance(t, Tensor):
-                raise TypeError(
-                    f"save_for_backward can only save variables, but argument is of type {type(t).__name__}."
-                )
+        _only_tensors("save_for_backward can only save variables", tensors, TypeError)
         self._to_save = tensors
+
+    def save_for_forward(self, *tensors) -> None:
+        """For forward-mode derivatives, which are not offered: nothing is kept."""
+        _only_tensors("save_for_forward can only save tensors", tensors, AssertionError)
 
     @property
     def saved_tensors(self) -> tuple:
         """What save_for_backward kept."""
-        return self._node.unpack_all() if self._node is not None else self._to_save
+        return () if self._node is None else self._node.unpack_all()
 
     def mark_non_differentiable(self, *outputs) -> None:
         """Say that outputs have no gradient (indices, counts)."""
+        _only_tensors("mark_non_differentiable only accepts variable arguments", outputs, RuntimeError)
         self._constant = outputs
 
     def mark_dirty(self, *inputs) -> None:
-        """Say that forward wrote to these inputs in place."""
+        """Say that forward wrote to these inputs in place; it must return them."""
+        _only_tensors("mark_dirty can only accept variables", inputs, RuntimeError)
         self._dirty = inputs
 
     def set_materialize_grads(self, value: bool) -> None:
@@ -63,27 +65,44 @@ class FunctionCtx:
         self._materialize = value
 
 
+def _only_tensors(text: str, values, kind: type) -> None:
+    for v in values:
+        if v is not None and not isinstance(v, Tensor):
+            raise kind(f"{text}, but argument is of type {type(v).__name__}.")
+
+
 class FunctionNode(Node):
-    """The node of a Function: it calls backward with tensors, recorded or not."""
+    """The node of a Function: it calls backward with tensors, recorded or not.  Each Function has a subclass with its
+    name.  What forward left on `ctx` can be read here.
+
+    kinds: (shape, dtype, device) of each output, None for what is no tensor.  positions: of the tensors among the
+    inputs.
+    """
 
     __slots__ = ("ctx", "function", "kinds", "positions", "saved")
 
     def __init__(self, function, ctx, edges, positions, kinds):
-        (shape, dtype, device), *more = kinds
+        (shape, dtype, device), *more = [kind or _NOTHING for kind in kinds]
         super().__init__(edges, shape, dtype, device, tuple(more))
         self.function, self.ctx, self.positions, self.kinds = function, ctx, positions, kinds
         self.saved = ()
 
-    def name(self) -> str:
-        return f"{self.function.__name__}Backward"
+    def __getattr__(self, name: str):
+        return getattr(object.__getattribute__(self, "ctx"), name)
 
     def keep(self, tensors, outputs) -> None:
         """Save what forward asked for; outputs without their node, which would be a cycle."""
         keep = PackedTensor if state.flags & PACKING else save
-        own = {id(t) for t in outputs}
-        self.saved = tuple(
-            t if t is None else keep(t.alias(), True) if id(t) in own else keep(t) for t in tensors
-        )  # fmt: skip
+        own = {id(t): nr for nr, t in enumerate(outputs)}
+        kept = []
+        for t in tensors:
+            if id(t) in own and t is not None:
+                t, nr = t.alias(), own[id(t)]
+                t._nr = nr
+                kept.append(keep(t, True))
+            else:
+                kept.append(t if t is None else keep(t))
+        self.saved = tuple(kept)
 
     def unpack_all(self) -> tuple:
         if self.saved is FREED:
@@ -93,7 +112,7 @@ class FunctionNode(Node):
     def run(self, grads, lift: bool, keep: bool):
         given = [self.as_tensor(g, kind, lift) for g, kind in zip(grads, self.kinds, strict=True)]
         with recording(lift):
-            results = self.function.backward(self.ctx, *given)
+            results = self.function._backward()(self.ctx, *given)
         results = results if isinstance(results, tuple) else (results,)
         expected = len(self.ctx.needs_input_grad)
         if len(results) < expected or any(r is not None for r in results[expected:]):
@@ -106,6 +125,8 @@ class FunctionNode(Node):
         return [self.as_gradient(results[i], edge, lift) for i, edge in zip(self.positions, self.edges, strict=True)]
 
     def as_tensor(self, grad, kind, lift: bool):
+        if kind is None:
+            return None
         shape, dtype, device = kind
         if grad is None:
             return late.functions["zeros"](shape, dtype=dtype, device=device) if self.ctx._materialize else None
@@ -115,13 +136,16 @@ class FunctionNode(Node):
         if value is None or edge is None:
             return None
         if not isinstance(value, Tensor):
-            raise TypeError(
+            raise RuntimeError(
                 f"function {self.name()} returned a {type(value).__name__} as gradient: expected a Tensor or None."
             )
         return value if lift else value.window
 
     def saved_fields(self) -> list[str]:
         return []
+
+
+_NOTHING = ((), dtypes.float32, devices.cpu)  # stands for an output that is no tensor
 
 
 class Function:
@@ -133,59 +157,114 @@ class Function:
             f"{type(self).__name__}.apply(...)."
         )
 
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        cls._node_kind = type(f"{cls.__name__}Backward", (FunctionNode,), {"__slots__": ()})
+
     @staticmethod
     def forward(*args, **kwargs):
         """Compute.  forward(ctx, *inputs), or forward(*inputs) beside a setup_context(ctx, inputs, output)."""
         raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
 
     @staticmethod
+    def setup_context(ctx, inputs, output):
+        """What forward(*inputs), which has no ctx, leaves for backward."""
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
     def backward(ctx, *grad_outputs):
-        """From gradients of the outputs to gradients of the inputs, one each."""
+        """From gradients of the outputs to gradients of the inputs, one each.  `vjp` is another name for it."""
         raise NotImplementedError(
-            "You must implement the backward for your custom autograd.Function to use it with backward."
+            "You must implement either the backward or vjp method for your custom autograd.Function to use it with "
+            "backward."
         )
 
+    vjp = backward
+
+    @staticmethod
+    def jvp(ctx, *grad_inputs):
+        """Forward-mode derivatives: not offered, never called."""
+        raise NotImplementedError("Forward-mode derivatives (jvp) are not offered: use backward.")
+
+    @staticmethod
+    def vmap(info, in_dims, *args):
+        """For torch.vmap: not offered, never called."""
+        raise NotImplementedError("vmap is not offered: write the batch dimension out.")
+
     @classmethod
-    def apply(cls, *args):
-        """Run forward, and record a node if an input requires gradients."""
+    def _backward(cls):
+        """The subclass's backward, by whichever name."""
+        if cls.vjp is not Function.vjp:
+            if cls.backward is not Function.backward:
+                raise RuntimeError(
+                    "Implementing both 'backward' and 'vjp' for a custom Function is not allowed: write one of them."
+                )
+            return cls.vjp
+        return cls.backward
+
+    @classmethod
+    def apply(cls, *args, **kwargs):
+        """Run forward, and record a node if an input requires gradients.  Keyword arguments have no gradients."""
+        split = cls.setup_context is not Function.setup_context
+        if split:
+            import inspect  # slow to import, and needed here only
+
+            bound = inspect.signature(cls.forward).bind(*args, **kwargs)
+            bound.apply_defaults()
+            args, kwargs = bound.args, bound.kwargs
         ctx = FunctionCtx()
         tensors = [(i, a) for i, a in enumerate(args) if isinstance(a, Tensor)]
         ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
         edges = [views.edge_of(t) for _, t in tensors]
         recorded = not state.flags & NO_GRAD and any(e is not None for e in edges)
         with no_grad():
-            if "setup_context" in cls.__dict__ or hasattr(cls, "setup_context"):
-                returned = cls.forward(*args)
+            returned = cls.forward(*args, **kwargs) if split else cls.forward(ctx, *args, **kwargs)
+            if split:
                 cls.setup_context(ctx, args, returned)
-            else:
-                returned = cls.forward(ctx, *args)
         several = isinstance(returned, tuple)
         outputs = list(returned) if several else [returned]
-        inputs = {id(t) for _, t in tensors}
-        dirty = {id(t) for t in ctx._dirty}
+        if any(not any(d is out for out in outputs) for d in ctx._dirty):
+            raise RuntimeError(
+                "Some elements marked as dirty during the forward method were not returned as output. The inputs that "
+                "are modified inplace must all be outputs of the Function."
+            )
+        inputs = [t for _, t in tensors]
         for i, out in enumerate(outputs):
-            if isinstance(out, Tensor) and id(out) in inputs and id(out) not in dirty:
+            if any(out is t for t in inputs) and not any(out is d for d in ctx._dirty):
                 outputs[i] = out.alias()  # an input handed through is a result of its own
-        if recorded:
-            cls._record(ctx, edges, tuple(i for i, _ in tensors), outputs)
-        else:
-            ctx._to_save = ()
+        for t in ctx._dirty:
+            views.check_writable(t, recorded)
+            views.written(t)
+        if recorded and any(isinstance(t, Tensor) for t in outputs):
+            cls._record(ctx, edges, inputs, tuple(i for i, _ in tensors), outputs)
+        ctx._to_save = ()
         return tuple(outputs) if several else outputs[0]
 
     @classmethod
-    def _record(cls, ctx, edges, positions, outputs) -> None:
+    def _record(cls, ctx, edges, inputs, positions, outputs) -> None:
         constant = {id(t) for t in ctx._constant}
-        made = [t for t in outputs if isinstance(t, Tensor)]
-        node = FunctionNode(cls, ctx, edges, positions, [(tuple(t.shape), t._dtype, t._device) for t in made])
-        node.keep(ctx._to_save, made)
-        ctx._to_save, ctx._node = (), _Reference(node)
-        for nr, t in enumerate(made):
-            if id(t) in constant or not t._dtype.is_floating_point:
-                continue
+        kinds = [(tuple(t.shape), t._dtype, t._device) if isinstance(t, Tensor) else None for t in outputs]
+        node = cls._node_kind(cls, ctx, edges, positions, kinds)
+        node.keep(ctx._to_save, outputs)
+        ctx._node = _Reference(node)
+        recorded = [
+            (nr, t) for nr, t in enumerate(outputs)
+            if isinstance(t, Tensor) and id(t) not in constant and t._dtype.is_floating_point
+        ]  # fmt: skip
+        for nr, t in recorded:
             if any(t is d for d in ctx._dirty):
+                if t._view is not None and len(recorded) > 1:
+                    raise RuntimeError(
+                        "If your Function modifies inplace an input that is a view of another Tensor, it cannot return "
+                        "more than one Tensor."
+                    )
                 views.rebase(t, node)
-            else:
-                t._node, t._nr, t._view, t._requires = node, nr, None, False
+                t._nr = nr
+                continue
+            source = next((i for i in inputs if i._storage is not None and i._storage is t._storage), None)
+            t._node, t._nr, t._view, t._requires = node, nr, None, False
+            if source is not None:
+                t._view = views.view_record(source, cls.__name__, "function" if len(recorded) == 1 else "multi_output")
 
 
 class _Reference:
