@@ -207,6 +207,8 @@ def kl_div(input, target, size_average=None, reduce=None, reduction: str = "mean
             "only by the batch size, and aligns with the KL div math definition.",
             stacklevel=2,
         )
+    if not input._dtype.is_floating_point:
+        raise RuntimeError(f"kl_div: Integral inputs not supported: got {input._dtype}.")
     if log_target:
         each = target.exp() * (target - input)
     else:
@@ -279,14 +281,15 @@ def margin_ranking_loss(
             f"margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: {input1.shape},"
             f" input2: {input2.shape}, target: {target.shape} "
         )
-    return _reduce(clamp(-target * (input1 - input2) + margin, min=0), reduction)
+    return _reduce(clamp(-target * (input1 - input2) + float(margin), min=0), reduction)
 
 
 def hinge_embedding_loss(input, target, margin: float = 1.0, size_average=None, reduce=None, reduction: str = "mean"):
     """input where target is 1, max(0, margin - input) where it is -1."""
     reduction = _old(size_average, reduce, reduction)
-    zeros = input * 0
-    each = where(target != 1, clamp(margin - input, min=0), zeros) + where(target != -1, input, zeros)
+    zeros = late.functions["zeros_like"](input)
+    margins = input.new_full((), margin)
+    each = where(target != 1, clamp(margins - input, min=0), zeros) + where(target != -1, input, zeros)
     return _reduce(each, reduction)
 
 
@@ -317,14 +320,22 @@ def cosine_embedding_loss(
 ):
     """1 - cosine where target is 1, max(0, cosine - margin) where it is -1."""
     reduction = _old(size_average, reduce, reduction)
-    cosine = cosine_similarity(input1, input2, dim=-1)
-    zeros = cosine * 0
+    if target.dim() > 1 or input1.dim() != target.dim() + 1 or input2.dim() != target.dim() + 1:
+        raise RuntimeError(
+            "cosine_embedding_loss: expected a 1D target with 2D inputs, or a 0D target with 1D inputs: got inputs of "
+            f"{list(input1.shape)} and {list(input2.shape)} and a target of {list(target.shape)}."
+        )
+    squares = [(x * x).sum(-1) + 1e-12 for x in (input1, input2)]
+    cosine = (input1 * input2).sum(-1) / (squares[0] * squares[1]).sqrt()
+    zeros = late.functions["zeros_like"](cosine)
     each = where(target == 1, 1 - cosine, zeros) + where(target == -1, clamp(cosine - margin, min=0), zeros)
     return _reduce(each, reduction)
 
 
 def soft_margin_loss(input, target, size_average=None, reduce=None, reduction: str = "mean"):
     """log(1 + exp(-target * input)), for targets 1 and -1."""
+    if not input._dtype.is_floating_point:
+        raise RuntimeError(f"soft_margin_loss: expected floating point input, got {input._dtype}.")
     return _reduce((-target * input).exp().log1p(), _old(size_average, reduce, reduction))
 
 
@@ -351,8 +362,14 @@ def gaussian_nll_loss(input, target, var, full: bool = False, eps: float = 1e-6,
     var = var if isinstance(var, Tensor) else input * 0 + var
     if bool((var < 0).any()):
         raise ValueError("var has negative entry/entries")
-    if var.shape != input.shape and input.shape[:-1] == var.shape:
-        var = var.unsqueeze(-1)
+    if var.shape != input.shape:
+        if input.shape[:-1] == var.shape:
+            var = var.unsqueeze(-1)
+        elif input.dim() != var.dim() or sum(n for m, n in zip(input.shape, var.shape, strict=True) if m != n) != 1:
+            raise ValueError(
+                f"var is of incorrect size: {list(var.shape)} for input {list(input.shape)}: expected the same, or one "
+                "dimension of size 1 or the last one absent."
+            )
     var = var + (clamp(var.detach(), min=eps) - var.detach())  # held above eps, the gradient passing as it is
     each = 0.5 * (var.log() + (input - target) ** 2 / var)
     return _reduce(each + 0.5 * math.log(2 * math.pi) if full else each, reduction)

@@ -5,7 +5,7 @@ Definitions: https://pytorch.org/docs/stable/nn.functional.html#non-linear-activ
 
 import math
 
-from autogradlab import shapes
+from autogradlab import dtypes, shapes
 from autogradlab.dispatch import NOTHING
 from autogradlab.table import functions, methods, nn_functions, operator
 from autogradlab.tensor import Tensor
@@ -14,7 +14,7 @@ from . import samples
 from .choose import where
 from .elementary import erf, exp, sigmoid, tanh
 from .join import cat
-from .kinds import floating
+from .kinds import floating, not_bool
 
 activation = {"pointwise": True, "accepts": floating, "public": ("nn",)}
 ROOT_HALF, ROOT_2_PI = math.sqrt(0.5), math.sqrt(2 / math.pi)
@@ -149,13 +149,19 @@ class leaky_relu:
         return where(a > 0, g, g * negative_slope)
 
 
-@operator(**activation, samples=lambda make: [((make(3, 4),), {}), ((make(3, 4), -0.5, 0.75), {})])
+@operator(pointwise=True, public=("nn",),
+          samples=lambda make: [((make(3, 4),), {}), ((make(3, 4), -0.5, 0.75), {})])  # fmt: skip
 class hardtanh:
     """x held between min_val and max_val.  The gradient passes strictly between them."""
 
     def arguments(input, min_val=-1.0, max_val=1.0):
         if min_val > max_val:
             raise ValueError(f"min_val cannot be greater than max_val: got {min_val} and {max_val}.")
+        if input._dtype is dtypes.bool_ or input._dtype is dtypes.uint8 and int(min_val) < 0:
+            raise RuntimeError(
+                f"hardtanh: bool tensors are not supported, nor negative limits for unsigned ones: got {input._dtype}, "
+                f"{min_val} and {max_val}."
+            )
         return (input,), {"min_val": min_val, "max_val": max_val}
 
     def kernel(xp, a, /, min_val, max_val):
@@ -221,7 +227,7 @@ class hardshrink:
         return g * ~((a >= -lambd) & (a <= lambd))
 
 
-@operator(pointwise=True, public=("nn",), samples=lambda make: [((make(3, 4), 0.3, -1), {})])
+@operator(pointwise=True, accepts=not_bool, public=("nn",), samples=lambda make: [((make(3, 4), 0.3, -1), {})])
 class threshold:
     """x where it is above threshold, else value."""
 

@@ -54,6 +54,11 @@ def scaled_dot_product_attention(
             )
     if attn_mask is not None and is_causal:
         raise RuntimeError("Explicit attn_mask should not be set when is_causal=True.")
+    if query._dtype.is_half:  # rounded once
+        wide = (t.float() for t in (query, key, value))
+        mask = attn_mask.float() if attn_mask is not None and attn_mask._dtype.is_half else attn_mask
+        out = scaled_dot_product_attention(*wide, mask, dropout_p, is_causal, scale, enable_gqa)
+        return out.to(query._dtype)
     if enable_gqa:
         repeats = query.shape[-3] // key.shape[-3]
         key, value = key.repeat_interleave(repeats, -3), value.repeat_interleave(repeats, -3)

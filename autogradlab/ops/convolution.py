@@ -6,14 +6,15 @@ convolution) and by weight.  (https://pytorch.org/docs/stable/generated/torch.nn
 
 from math import prod
 
+from autogradlab import errors
 from autogradlab.table import functions, nn_functions, operator
 
-from .kinds import floating
+from .kinds import floating_or_long, not_bool
 from .padding import constant_pad
 from .patches import columns, from_columns, result_size, spread
 from .reduce import sum as total
 
-flags = {"promote": False, "same_dtype": True, "accepts": floating, "autocast": "lower", "public": ()}
+flags = {"promote": False, "same_dtype": True, "accepts": not_bool, "autocast": "lower", "public": ()}
 
 
 def _grouped(w, groups):
@@ -73,6 +74,7 @@ def _input_samples(make):
     yield (make(2, 4, 3), make(4, 1, 3)), {"shape": (2, 2, 6), **one}
     two = {"stride": (1, 1), "padding": (0, 0), "dilation": (1, 1), "groups": 1}
     yield (make(1, 2, 2, 3), make(2, 1, 2, 2), make(1)), {"shape": (1, 1, 3, 4), **two}
+    yield (make(1, 1, 3), make(1, 1, 2)), {"shape": (1, 1, 7), **one, "padding": (2,), "dilation": (3,), "groups": 1}
 
 
 @operator(node="ConvolutionBackward0", **flags, samples=_input_samples)
@@ -95,14 +97,24 @@ class convolution_input:
             out += c.reshape((-1, *[1] * len(kernel)))
         return out
 
-    def grad_a(g, b, stride, padding, dilation, groups):
-        return convolution(g, b, stride=stride, padding=padding, dilation=dilation, groups=groups)
+    def grad_a(g, b, a_shape, stride, padding, dilation, groups):
+        out = convolution(g, b, stride=stride, padding=padding, dilation=dilation, groups=groups)
+        return out if out.shape == a_shape else out[(..., *map(slice, a_shape[2:]))]
 
     def grad_b(g, a, b_shape, stride, padding, dilation, groups):
+        a = _with_places(a, result_size(g.shape[2:], b_shape[2:], stride, padding, dilation))
         return convolution_weight(a, g, shape=b_shape, stride=stride, padding=padding, dilation=dilation, groups=groups)
 
     def grad_c(g):
         return total(g, dim=(0, *range(2, len(g.shape))))
+
+
+def _with_places(a, size):
+    """Zeros where a patch would fit that was not: an output_padding of a stride or more leaves room for some."""
+    if a.shape[2:] == size:
+        return a
+    missing = [m - n for m, n in zip(reversed(size), reversed(a.shape), strict=False)]
+    return constant_pad(a, pad=tuple(n for m in missing for n in (0, m)), value=0)
 
 
 def _weight_samples(make):
@@ -135,8 +147,6 @@ class convolution_weight:
 
 def check(name: str, n: int, input, weight, bias, stride, padding, dilation, groups, transposed=False) -> None:
     """Everything that can be wrong with a convolution's arguments, in PyTorch's order."""
-    if weight.dim() != n + 2:
-        raise RuntimeError(f"weight should have at least {n + 2} dimensions: {name} got {weight.dim()}.")
     for what, values, least in (("stride", stride, 1), ("padding", padding, 0), ("dilation", dilation, 1)):
         if any(v < least for v in values):
             word = "negative" if not least else "non-positive"
@@ -160,6 +170,8 @@ def check(name: str, n: int, input, weight, bias, stride, padding, dilation, gro
             f"Given weight of size {list(weight.shape)}, expected bias to be 1-dimensional with {outputs} elements, "
             f"but got bias of size {list(bias.shape)} instead."
         )
+    if not floating_or_long(input._dtype) and (transposed or set(dilation) != {1}):
+        raise errors.not_implemented(name, input._dtype)
     reach = [d * (k - 1) + 1 for d, k in zip(dilation, weight.shape[2:], strict=True)]
     whole = [size + 2 * p for size, p in zip(input.shape[2:], padding, strict=True)]
     if not transposed and any(k > size for k, size in zip(reach, whole, strict=True)):
@@ -169,8 +181,10 @@ def check(name: str, n: int, input, weight, bias, stride, padding, dilation, gro
         )
 
 
-def _batched(name: str, n: int, input):
+def _batched(name: str, n: int, input, weight):
     """The input with a batch dimension, and whether it had none."""
+    if weight.dim() != n + 2:
+        raise RuntimeError(f"weight should have {n + 2} dimensions: {name} got {list(weight.shape)}.")
     if input.dim() not in (n + 1, n + 2):
         raise RuntimeError(
             f"Expected {n + 1}D (unbatched) or {n + 2}D (batched) input to {name}, but got input of size: "
@@ -180,7 +194,7 @@ def _batched(name: str, n: int, input):
 
 
 def _convolve(name, n, input, weight, bias, stride, padding, dilation, groups):
-    input, single = _batched(name, n, input)
+    input, single = _batched(name, n, input, weight)
     stride, dilation = spread(stride, n, "stride"), spread(dilation, n, "dilation")
     if isinstance(padding, str):
         input, padding = _worded(name, n, input, weight, stride, padding, dilation)
@@ -212,7 +226,7 @@ def _public(n: int):
         return _convolve(name, n, input, weight, bias, stride, padding, dilation, groups)
 
     def transposed(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
-        input, single = _batched(f"conv_transpose{n}d", n, input)
+        input, single = _batched(f"conv_transpose{n}d", n, input, weight)
         numbers = (("stride", stride), ("padding", padding), ("dilation", dilation), ("output_padding", output_padding))
         stride, padding, dilation, extra = (spread(v, n, what) for what, v in numbers)
         check(f"conv_transpose{n}d", n, input, weight, bias, stride, padding, dilation, groups, transposed=True)

@@ -22,6 +22,8 @@ def _dropped(input, p: float, training: bool, inplace: bool, shape):
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     if not training or p == 0 or not input.numel():
         return input
+    if not input._dtype.is_floating_point:
+        raise RuntimeError(f"dropout: expected a floating point tensor, which can be scaled, but got {input._dtype}.")
     return (mul.write if inplace else mul.function)(input, _noise(input, p, shape))
 
 
@@ -32,9 +34,14 @@ def dropout(input, p: float = 0.5, training: bool = True, inplace: bool = False)
 
 def _channels(n: int):
     def drop(input, p: float = 0.5, training: bool = True, inplace: bool = False):
+        if n == 1 and input.dim() not in (2, 3):
+            raise RuntimeError(f"dropout1d: Expected 2D or 3D input, (N, C, L) or (C, L), but received {input.dim()}D.")
+        single = n != 2 and input.dim() < n + 2  # dropout2d takes (C, H, W) as (N, C, L)
+        if single:
+            input = input.unsqueeze_(0) if inplace else input.unsqueeze(0)
         shape = tuple(input.shape)
-        batched = 2 if len(shape) == n + 2 else 1
-        return _dropped(input, p, training, inplace, shape[:batched] + (1,) * (len(shape) - batched))
+        out = _dropped(input, p, training, inplace, shape[:2] + (1,) * (len(shape) - 2))
+        return out if not single else out.squeeze_(0) if inplace else out.squeeze(0)
 
     drop.__name__ = drop.__qualname__ = f"dropout{n}d"
     drop.__doc__ = f"Whole channels set to zero with chance p: (N, C, {n} sizes)."

@@ -20,6 +20,16 @@ def floating(dtype) -> bool:
     return dtype.is_floating_point
 
 
+def floating_or_bool(dtype) -> bool:
+    """What integers do not have."""
+    return dtype.is_floating_point or dtype is dtypes.bool_
+
+
+def floating_or_long(dtype) -> bool:
+    """What PyTorch has for floats and for int64 alone."""
+    return dtype.is_floating_point or dtype is dtypes.int64
+
+
 def wide(dtype) -> bool:
     """What libraries of linear algebra work on."""
     return dtype.is_floating_point and not dtype.is_half

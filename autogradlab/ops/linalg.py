@@ -10,7 +10,7 @@ from .reduce import sum as total
 from .shape import expand, unsafe_view
 from .slices import diagonal_backward
 
-product = {"promote": False, "same_dtype": True, "autocast": "lower"}
+product = {"promote": False, "same_dtype": True, "accepts": not_bool, "autocast": "lower"}
 
 
 def refuse(name: str, wanted: str, *tensors):
@@ -100,7 +100,7 @@ class mv:
         return swapped(a) @ g
 
 
-@operator(**product, accepts=not_bool, samples=lambda make: [((make(3), make(3)), {})])
+@operator(**product, samples=lambda make: [((make(3), make(3)), {})])
 class dot:
     """The sum of the products of two vectors' elements."""
 

@@ -1,10 +1,13 @@
 """Linear maps as layers have them: the weight's rows are outputs."""
 
-from autogradlab.dispatch import call
-from autogradlab.table import functions, nn_functions
+from autogradlab import shapes
+from autogradlab.dispatch import NOTHING, call
+from autogradlab.table import functions, nn_functions, operator
 from autogradlab.tensor import Tensor
 
-from .linalg import addmm, matmul
+from .kinds import not_bool
+from .linalg import addmm, matmul, swapped
+from .shape import permute
 
 PLAIN = {"beta": 1, "alpha": 1}
 
@@ -28,17 +31,43 @@ def linear(input, weight, bias=None):
     return addmm.function(bias, rows, transposed).view(*shape[:-1], weight.shape[0])
 
 
+@operator(node="TrilinearBackward0", promote=False, same_dtype=True, accepts=not_bool, public=(),
+          samples=lambda make: [((make(3, 2), make(4, 2, 3), make(3, 3)), {})])  # fmt: skip
+class trilinear:
+    """a[n] @ b[k] @ c[n] for each n and k.  a: (N, in1); b: (out, in1, in2); c: (N, in2); result: (N, out)."""
+
+    def arguments(input, weight, other):
+        return (input, weight, other), NOTHING
+
+    def kernel(xp, a, b, c, /):
+        return xp.ascontiguousarray(xp.sum(xp.matmul(a, b) * c, axis=-1, dtype=a.dtype).T)
+
+    def grad_a(g, b, c):
+        return trilinear(g, permute(b, dims=(1, 0, 2)), c)
+
+    def grad_b(g, a, c, b_shape):
+        pairs = g.reshape((*g.shape, 1)) * a.reshape((a.shape[0], 1, a.shape[1]))
+        return (swapped(pairs.reshape((a.shape[0], b_shape[0] * b_shape[1]))) @ c).reshape(b_shape)
+
+    def grad_c(g, a, b):
+        return trilinear(a, permute(b, dims=(2, 1, 0)), g)
+
+
 def bilinear(input1, input2, weight, bias=None):
     """input1 @ weight[k] @ input2 for every output k.  weight: (out, in1, in2)."""
+    if weight.dim() < 3:
+        raise IndexError(f"bilinear(): expected a weight of 3 dimensions, (out, in1, in2), got {list(weight.shape)}.")
     if input1.shape[:-1] != input2.shape[:-1] or (input1.shape[-1], input2.shape[-1]) != tuple(weight.shape[1:]):
         raise RuntimeError(
             f"bilinear(): expected inputs (..., in1) and (..., in2) for a weight (out, in1, in2), but got "
             f"{list(input1.shape)}, {list(input2.shape)} and {list(weight.shape)}."
         )
-    lead, outputs = input1.shape[:-1], weight.shape[0]
-    left = matmul(input1.reshape(-1, input1.shape[-1]), weight.permute(1, 0, 2).reshape(weight.shape[1], -1))
-    out = (left.view(-1, outputs, weight.shape[2]) * input2.reshape(-1, 1, input2.shape[-1])).sum(-1)
-    out = out.view(*lead, outputs)
+    if bias is not None and tuple(bias.shape) != (weight.shape[0],):
+        raise RuntimeError(
+            f"bilinear(): bias size does not match weight size: got {list(bias.shape)}, expected ({weight.shape[0]},)."
+        )
+    rows = (x.reshape(shapes.numel(x.shape[:-1]), x.shape[-1]) for x in (input1, input2))
+    out = trilinear.function(next(rows), weight, next(rows)).reshape(*input1.shape[:-1], weight.shape[0])
     return out if bias is None else out + bias
 
 

@@ -7,7 +7,7 @@ https://arxiv.org/abs/1502.03167 (batch), 1607.06450 (layer), 1803.08494 (group)
 
 from math import prod
 
-from autogradlab import dtypes
+from autogradlab import dtypes, errors
 from autogradlab.modes import no_grad
 from autogradlab.size import Size
 from autogradlab.table import functions, nn_functions, operator
@@ -221,6 +221,8 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps: float = 1e-
 def rms_norm(input, normalized_shape, weight=None, eps=None):
     """The last dimensions over the root of their mean square, then times weight."""
     shape = _tail("rms_norm", input, normalized_shape, weight)
+    if not input._dtype.is_floating_point:
+        raise errors.not_implemented("rms_norm", input._dtype)
     if eps is None:
         eps = dtypes.finfo(dtypes.float32 if input._dtype.is_half else input._dtype).eps
     wide = input.float() if input._dtype.is_half else input
@@ -275,10 +277,13 @@ def batch_norm(
 
     training: by the batch's own mean and variance, which move the running ones; else by the running ones.  (D5 5)
     """
+    if not input.numel():
+        out = input.clone() if weight is None else input.clone() * weight[0]
+        return out if bias is None else out + bias[0]
     if input.dim() < 2:
-        raise RuntimeError(f"batch_norm: expected an input of at least 2 dimensions, got {input.dim()}.")
-    channels, n = input.shape[1], prod(input.shape) // max(input.shape[1], 1)
-    if training and n <= 1:
+        raise IndexError(f"batch_norm: expected an input of at least 2 dimensions, (N, C, ...), got {input.dim()}.")
+    channels, n = input.shape[1], prod(input.shape) // input.shape[1]
+    if training and n == 1:
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
     if not training and (running_mean is None or running_var is None):
         raise RuntimeError("Expected running_mean and running_var to be defined when training=False")

@@ -3,9 +3,8 @@
 Source: https://pytorch.org/docs/stable/generated/torch.nn.functional.pad.html
 """
 
+from autogradlab import dtypes, errors
 from autogradlab.table import functions, nn_functions, operator
-
-from .kinds import floating
 
 
 def ends(pad, ndim: int) -> list:
@@ -51,8 +50,9 @@ def _with(a, pairs):
 def _source(n: int, before: int, after: int, mode: str) -> list[int]:
     """For each cell of a padded dimension: which cell of the input it repeats."""
     cells = range(-before, n + after)
-    if mode == "circular":
-        return [i % n for i in cells]
+    if mode == "circular":  # around what negative padding leaves
+        first, left = max(-before, 0), n - max(-before, 0) - max(-after, 0)
+        return [first + (i - first) % left for i in cells]
     if mode == "replicate":
         return [min(max(i, 0), n - 1) for i in cells]
     return [n - 1 - abs(n - 1 - abs(i)) for i in cells]
@@ -67,9 +67,10 @@ def _repeated_samples(make):
     for mode in ("reflect", "replicate", "circular"):
         yield (make(2, 4), (2, 1), mode), {}
         yield (make(1, 3, 4), (1, 2, 2, 1), mode), {}
+        yield (make(1, 5), (-1, 2), mode), {}
 
 
-@operator(node=_repeated_node, accepts=floating, public=(), samples=_repeated_samples)
+@operator(node=_repeated_node, public=(), samples=_repeated_samples)
 class repeated_pad:
     """More cells at the ends, which repeat cells of the input."""
 
@@ -136,6 +137,8 @@ def pad(input, pad, mode: str = "constant", value=None):
             "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now: the padding names 1 to 3 "
             f"dimensions behind those of batch and channels; got {pad} for an input of dimension {input.dim()}"
         )
+    if mode != "circular" and input._dtype is dtypes.bool_:
+        raise errors.not_implemented(f"{mode} padding", input._dtype)
     for n, before, after in zip(reversed(input.shape), pad[::2], pad[1::2], strict=False):
         if mode == "reflect" and max(before, after) >= n or mode == "circular" and max(before, after) > n:
             raise RuntimeError(

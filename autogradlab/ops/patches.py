@@ -9,7 +9,7 @@ from math import prod
 
 from autogradlab.table import nn_functions, operator
 
-from .kinds import floating
+from .kinds import floating_or_bool
 
 
 def spread(value, n: int, name: str) -> tuple:
@@ -91,7 +91,7 @@ def _patch_samples(make):
     yield (make(1, 1, 4, 5), (2, 3)), {"padding": 1, "stride": 2}
 
 
-@operator(node="Im2ColBackward0", accepts=floating, public=(), samples=_patch_samples)
+@operator(node="Im2ColBackward0", accepts=floating_or_bool, public=(), samples=_patch_samples)
 class im2col:
     """All patches of images as columns: (N, C, H, W) gives (N, C * kernel, places)."""
 
@@ -113,7 +113,7 @@ def _column_samples(make):
     yield (make(1, 6, 9), (4, 5), (2, 3)), {"padding": 1, "stride": 2}
 
 
-@operator(node="Col2ImBackward0", accepts=floating, public=(), samples=_column_samples)
+@operator(node="Col2ImBackward0", accepts=floating_or_bool, public=(), samples=_column_samples)
 class col2im:
     """The sum of patches in columns, each where it belongs: (N, C * kernel, places) gives (N, C, *output_size)."""
 
@@ -134,8 +134,16 @@ class col2im:
 def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
     """All patches of images as columns: (N, C, H, W) gives (N, C * kernel, places); (C, H, W) without N."""
     if input.dim() not in (3, 4):
-        raise RuntimeError(
+        wrong = IndexError if input.dim() < 3 else RuntimeError
+        raise wrong(
             f"unfold: expected 3D or 4D (batch mode) tensor with possibly 0 batch size, but got: {list(input.shape)}"
+        )
+    options = _patch_options(kernel_size, dilation, padding, stride)
+    places = result_size(input.shape[-2:], *(options[w] for w in ("kernel_size", "stride", "padding", "dilation")))
+    if min(places) < 1:
+        raise RuntimeError(
+            f"unfold: a kernel of {options['kernel_size']} has {places} places in an input of size "
+            f"{list(input.shape)}: it must have at least one. Take a smaller kernel or dilation, or more padding."
         )
     return im2col.function(input, kernel_size, dilation, padding, stride)
 

@@ -5,14 +5,15 @@ Source: https://pytorch.org/docs/stable/generated/torch.nn.functional.max_pool2d
 
 from math import prod
 
-from autogradlab import dtypes
+from autogradlab import dtypes, errors
 from autogradlab.size import return_type
 from autogradlab.table import functions, nn_functions, operator
 from autogradlab.tensor import Tensor
 
 from .gather import scatter_zeros
-from .kinds import floating, not_bool
+from .kinds import floating, floating_or_long, not_bool
 from .patches import places, spread
+from .pointwise import trunc_divide
 
 max_result = return_type("max_pool2d_with_indices", "values indices")
 
@@ -51,6 +52,11 @@ def _checked(name: str, n: int, input, kernel_size, stride, padding, dilation=1)
     """The numbers of a pooling, checked, one for each dimension."""
     if input.dim() not in (n + 1, n + 2):
         raise RuntimeError(f"{name}: Expected {n + 1}D or {n + 2}D input, but got input of size {list(input.shape)}.")
+    if not all(input.shape[-n - 1 :]):
+        raise RuntimeError(
+            f"{name}: Expected {n + 1}D or {n + 2}D tensor in which only the batch may be of size 0, but got "
+            f"{list(input.shape)}."
+        )
     kernel = spread(kernel_size, n, "kernel_size")
     stride = kernel if stride is None or stride == () or stride == [] else spread(stride, n, "stride")
     padding, dilation = spread(padding, n, "padding"), spread(dilation, n, "dilation")
@@ -67,7 +73,7 @@ def _checked(name: str, n: int, input, kernel_size, stride, padding, dilation=1)
 
 
 def _places_to_be(name: str, input, size) -> None:
-    if min(size) <= 0 or 0 in input.shape[1:]:
+    if min(size) <= 0:
         raise RuntimeError(
             f"{name}: given input size {tuple(input.shape)}, the calculated output size {size} is too small."
         )
@@ -127,6 +133,8 @@ def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode
 def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
     """The largest of every stretch of (N, C, L) or (C, L)."""
     one = _checked("max_pool1d", 1, input, kernel_size, stride, padding, dilation)
+    if not return_indices and not input._dtype.is_floating_point:
+        raise errors.not_implemented("max_pool1d", input._dtype)
     found = max_pool2d(
         input.unsqueeze(-2), (1, *one["kernel_size"]), (1, *one["stride"]), (0, *one["padding"]),
         (1, *one["dilation"]), ceil_mode, True,
@@ -157,7 +165,7 @@ def _avg_samples(make):
     yield (make(1, 1, 5, 5), 3), {"divisor_override": 2}
 
 
-@operator(node="AvgPool2DBackward0", accepts=floating, public=(), samples=_avg_samples)
+@operator(node="AvgPool2DBackward0", accepts=floating_or_long, public=(), samples=_avg_samples)
 class avg_pool:
     """The mean of every patch."""
 
@@ -178,7 +186,8 @@ class avg_pool:
                 out = canvas[seen].copy()
             else:
                 out += canvas[seen]
-        out /= divisor or _divisors(xp, a.dtype, a.shape[-2:], size, kernel_size, stride, padding, include)
+        count = divisor or _divisors(xp, a.dtype, a.shape[-2:], size, kernel_size, stride, padding, include)
+        out = trunc_divide.kernel(xp, out, xp.array(count, dtype=a.dtype)) if a.dtype.kind == "i" else out / count
         return out.reshape((*a.shape[:-2], *size))
 
     def grad_a(g, a_shape, kernel_size, stride, padding, size, divisor, include):
@@ -288,10 +297,15 @@ class adaptive_spread:
 
 def adaptive_avg_pool2d(input, output_size):
     """The mean of as many patches as output_size says (None keeps a size): (N, C, H, W) or (C, H, W)."""
-    if input.dim() not in (3, 4):
-        raise RuntimeError(f"adaptive_avg_pool2d(): Expected 3D or 4D tensor, but got {list(input.shape)}")
     if isinstance(output_size, int) or output_size is None:
         output_size = (output_size, output_size)
+    if input.dim() <= len(output_size):
+        raise ValueError(f"Input dimension should be at least {len(output_size) + 1}: got {list(input.shape)}")
+    if input.dim() not in (3, 4) or len(output_size) != 2:
+        raise RuntimeError(
+            f"adaptive_avg_pool2d(): Expected 3D or 4D tensor and an output_size of 2 numbers, but got "
+            f"{list(input.shape)} and {tuple(output_size)}."
+        )
     size = tuple(n if o is None else o for o, n in zip(output_size, input.shape[-2:], strict=True))
     if any(o < 0 for o in size):
         raise RuntimeError(f"adaptive_avg_pool2d: elements of output_size must be greater than or equal to 0: {size}.")
