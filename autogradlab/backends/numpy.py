@@ -70,12 +70,15 @@ class NumpyBackend:
     def owns(self, array) -> bool:
         """Whether an array is alone on its memory and fills it, so that a tensor may take it over."""
         base = array.base
-        if base is None and array.flags.c_contiguous:  # the usual case
-            return True
-        if base is not None:  # a transpose of an array that nobody else holds will do
-            if type(base) is not numpy.ndarray or base.size != array.size or getrefcount(base) > 3:
-                return False
-        return is_dense(array.shape, tuple(s // array.itemsize for s in array.strides))
+        if base is None:
+            return array.flags.c_contiguous or is_dense(array.shape, tuple(s // array.itemsize for s in array.strides))
+        # a transpose of an array that nobody else holds will do
+        return (
+            type(base) is numpy.ndarray
+            and base.size == array.size
+            and base.flags.c_contiguous
+            and getrefcount(base) <= 3
+        )
 
     def scalar(self, value, dtype):
         """A Python number as a kernel wants it: a 0-d array of the right dtype, twice as fast as the number itself."""
