@@ -1,8 +1,11 @@
 """Operands made alike before a kernel runs: one device and one dtype for all, numbers as tensors.  (D1 5.2)"""
 
+import functools
+
 import numpy
 
 from . import dtypes, errors, late
+from .modes import AUTOCAST, state
 from .tensor import Tensor, fresh
 
 
@@ -105,3 +108,18 @@ def fit(backend, array, dtype):
     if type(array) is not backend.array:
         return backend.as_array(array, dtype)
     return array if array.dtype == dtype.numpy else array.astype(dtype.numpy)
+
+
+def autocasts(fn):
+    """Mark a function made of several operators as one that autocast lists by its own name.
+
+    Its operands are cast before it begins, and autocast leaves alone what it does inside.
+    """
+
+    @functools.wraps(fn)
+    def face(*args, **kwargs):
+        if not state.flags & AUTOCAST:
+            return fn(*args, **kwargs)
+        return state.autocast.run(fn, args, kwargs)
+
+    return face

@@ -27,23 +27,47 @@ class Casting:
         self.chosen, self.cache = chosen, cache
 
     def __call__(self, op, inputs):
-        """The operands as the operator's list wants them."""
-        kind = next((t._device.type for t in inputs if t._device.type in self.chosen), None)
-        policy = kind and POLICIES[kind].get(op.name)
-        if not policy:
+        """The operands of a call as the operator's list wants them."""
+        dtype = self.choice(op.name, inputs)
+        if dtype is None or all(t._dtype is dtype or not _is_eligible(t) for t in inputs):
             return inputs
-        lower = self.chosen[kind]
-        fits = [t for t in inputs if _is_eligible(t, kind)]
+        return tuple(self.cast(t, dtype) for t in inputs)
+
+    def given(self, name: str, args, kwargs):
+        """The same for the arguments of a public function: tensors may stand in lists and tuples."""
+        dtype = self.choice(name, [*_tensors(args), *_tensors(kwargs.values())])
+        if dtype is None:
+            return args, kwargs
+        return tuple(self._within(a, dtype) for a in args), {k: self._within(v, dtype) for k, v in kwargs.items()}
+
+    def run(self, fn, args, kwargs):
+        """Call a function that is listed by its own name: autocast is off inside."""
+        args, kwargs = self.given(fn.__name__, args, kwargs)
+        with _without():
+            return fn(*args, **kwargs)
+
+    def choice(self, name: str, tensors):
+        """The dtype an operator's list asks for; None if it is on no list."""
+        kind = next((t._device.type for t in tensors if t._device.type in self.chosen), None)
+        policy = kind and POLICIES[kind].get(name)
+        if not policy:
+            return None
         if policy == "promote":
-            wide = any(t._dtype is dtypes.float32 for t in fits)
-            dtype = dtypes.float32 if wide else lower
-        else:
-            dtype = lower if policy == "lower" else dtypes.float32
-        chosen = {id(t) for t in fits if t._dtype is not dtype}
-        return tuple(self.cast(t, dtype) if id(t) in chosen else t for t in inputs)
+            wide = any(t._dtype is dtypes.float32 for t in tensors)
+            return dtypes.float32 if wide else self.chosen[kind]
+        return self.chosen[kind] if policy == "lower" else dtypes.float32
+
+    def _within(self, value, dtype):
+        if isinstance(value, Tensor):
+            return self.cast(value, dtype)
+        if isinstance(value, (list, tuple)) and any(isinstance(v, Tensor) for v in value):
+            return type(value)(self._within(v, dtype) for v in value)
+        return value
 
     def cast(self, tensor: Tensor, dtype) -> Tensor:
-        """The tensor in another dtype; a parameter's cast to a lower one is kept."""
+        """A floating point tensor in another dtype, others as they are; a parameter's cast to a lower one is kept."""
+        if tensor._dtype is dtype or not _is_eligible(tensor) or tensor._device.type not in self.chosen:
+            return tensor
         keep = (
             self.cache is not None and dtype is not dtypes.float32 and tensor._dtype is dtypes.float32
             and tensor._requires and tensor.is_leaf and tensor._view is None
@@ -58,8 +82,16 @@ class Casting:
         return made
 
 
-def _is_eligible(t: Tensor, kind: str) -> bool:
-    return t._dtype.is_floating_point and t._dtype is not dtypes.float64 and t._device.type == kind
+def _is_eligible(t: Tensor) -> bool:
+    return t._dtype.is_floating_point and t._dtype is not dtypes.float64
+
+
+def _tensors(values):
+    for value in values:
+        if isinstance(value, Tensor):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            yield from _tensors(value)
 
 
 def _put(casting: Casting | None) -> None:
