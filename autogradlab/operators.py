@@ -19,7 +19,6 @@ from . import dtypes, errors
 from .backends import namespace
 from .dispatch import NOTHING, call, call_into, call_out, call_view, call_views, operand
 from .graph import OpNode, op_node, own_copy, saved_attribute
-from .modes import AUTOCAST, state
 from .tensor import Tensor
 
 PUBLIC = {"a": "self", "b": "other"}  # PyTorch's names of what nodes save
@@ -244,8 +243,6 @@ class Operator:
 
     def function(self, *args, out=None, **kwargs):
         """The public function."""
-        if state.flags & AUTOCAST and out is None:  # before anything is checked
-            args, kwargs = state.autocast.given(self.name, args, kwargs)
         inputs, options = self.bind(args, kwargs)
         if out is not None:
             return call_out(self, out, inputs, options)
