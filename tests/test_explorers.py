@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import autogradlab as torch
+from autogradlab.learn.explorers.broadcasting import Alignment, BadShape, explore_broadcasting, read_shape
 from autogradlab.learn.explorers.descent import Descent, explore_descent
 from autogradlab.learn.explorers.slope import Slope, explore_slope
 from autogradlab.learn.explorers.strides import STARTS, STEPS, Chain, explore_strides
@@ -212,6 +213,53 @@ def test_the_card_view_shows_a_tensor_or_the_reason():
 def test_the_card_counts_in_grammar():
     assert "\n1 dimension, 1 element of 1 byte: 1 byte" in card(torch.tensor([True]))
     assert "\n0 dimensions, 1 element of 4 bytes: 4 bytes" in card(torch.tensor(1.0))
+
+
+# Shapes that meet.
+
+
+@pytest.mark.parametrize(
+    "text, shape", [("3, 4", (3, 4)), ("(4,)", (4,)), ("2 x 3", (2, 3)), ("()", ()), ("0,4", (0, 4))]
+)
+def test_shapes_are_read_as_people_write_them(text, shape):
+    assert read_shape(text) == shape
+
+
+@pytest.mark.parametrize("text", ["three", "3, -1", "1.5", "1,2,3,4,5,6,7"])
+def test_what_is_no_shape_is_refused(text):
+    with pytest.raises(BadShape):
+        read_shape(text)
+
+
+def test_an_alignment_agrees_with_the_engine():
+    for given in [((3, 4), (4,)), ((2, 1, 3), (4, 1), ()), ((0, 3), (3,)), ((1,), (5, 1))]:
+        model = Alignment(*given)
+        assert model.result() == tuple(sum(torch.zeros(s) for s in given).shape)
+        for k, shape in enumerate(given):
+            leaves = [torch.zeros(s, requires_grad=True) for s in given]
+            sum(leaves).sum().backward()
+            assert tuple(leaves[k].grad.shape) == shape
+    assert Alignment((2, 1, 3), (4, 1), ()).summed(1) == (0, 2)
+
+
+def test_an_alignment_names_the_dimension_that_fails():
+    model = Alignment((3, 4), (3,))
+    assert model.failing() == 1 and model.result() is None
+    assert "dimension -1 has sizes 4 and 3" in model.text() and "does not fit" in model.html()
+    with pytest.raises(RuntimeError):
+        torch.zeros(3, 4) + torch.zeros(3)
+
+
+def test_the_broadcasting_view_follows_what_is_typed():
+    panel = explore_broadcasting((3, 4), (4,))
+    a, b, c = every(panel, widgets.Text)
+    assert "The result has shape (3, 4)" in said(panel)
+    b.value = "3"
+    assert "do not fit" in said(panel)
+    b.value, c.value = "3, 1", "two"
+    assert "is no shape" in said(panel)
+    a.value = b.value = c.value = ""
+    assert "at least one shape" in said(panel)
 
 
 # The chain of views.
