@@ -287,6 +287,8 @@ def call_into(op, target: Tensor, inputs, options=NOTHING) -> Tensor:
         state.observer("call", op=op, inputs=inputs, options=options)
     recorded = not state.flags & NO_GRAD and any(t.requires_grad for t in (target, *inputs))
     views.check_writable(target, recorded, op.uniform)
+    if target._storage is not None and any(t._storage is target._storage for t in inputs[1:]):
+        views.check_apart(target, inputs[1:])
     device, computing, windows, result = convert(op, inputs, options)
     if device is not target._device:
         raise errors.device_mismatch(op.name, (target, *inputs))
@@ -306,7 +308,11 @@ def call_into(op, target: Tensor, inputs, options=NOTHING) -> Tensor:
     if op.takes_out and computing is target._dtype and result is computing:
         op.kernel(xp, *windows, **options, out=target.window)
     else:
-        made = op.kernel(xp, *windows, **options)
+        try:
+            made = op.kernel(xp, *windows, **options)
+        except ValueError:
+            _explain(inputs)
+            raise
         if not op.pointwise and tuple(made.shape) != tuple(target.shape):
             raise errors.not_resized(op.name, made.shape, target.shape)
         target.window[...] = fit(device.backend, made, target._dtype)

@@ -301,6 +301,13 @@ def overlapping_write() -> RuntimeError:
     )
 
 
+def overlapping_operand() -> RuntimeError:
+    return RuntimeError(
+        "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
+        "location, so they would change while they are read. Please clone() the tensor before performing the operation."
+    )
+
+
 def ambiguous_truth(shape) -> RuntimeError:
     return RuntimeError(
         f"Boolean value of Tensor with more than one value is ambiguous: its shape is {tuple(shape)}. Say which you "

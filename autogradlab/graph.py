@@ -202,8 +202,21 @@ class Node:
         return f"<{self.name()} object at {id(self):#x}>"
 
 
+class DeadEnd(Node):
+    """Where gradients of a view made under no_grad go: it says that it requires them, as its base does, and they get
+    lost.
+    """
+
+    __slots__ = ()
+
+    def run(self, grads, lift: bool, keep: bool):
+        return ()
+
+
 def _next_function(edge):
-    if edge is None or isinstance(edge, Node):
+    if edge is None or isinstance(edge, DeadEnd):
+        return (None, 0)
+    if isinstance(edge, Node):
         return (edge, 0)
     return edge if isinstance(edge, tuple) else (edge.accumulator(), 0)
 

@@ -73,7 +73,8 @@ class Operator:
         self.direct = self._direct()
         self.recipes, self._saves = {}, {}
         self.known = {}  # views: geometries worked out before
-        self.local = all(what in ("shape", "stride", "offset") for _, what in self.facts.values())
+        facts = {what for _, what in self.facts.values()}
+        self.local = self.name != "as_strided" and facts <= {"shape", "stride", "offset"}  # that one asks the storage
 
     # What the block says ----------------------------------------------------------------------------------------------
 

@@ -76,7 +76,7 @@ def overlaps(shape: Ints, stride: Ints) -> bool:
     """Whether two indices surely share a cell: an expanded dimension does.  (As PyTorch, other overlaps are not looked
     for.)
     """
-    return any(s == 0 and n > 1 for n, s in zip(shape, stride, strict=True))
+    return 0 not in shape and any(s == 0 and n > 1 for n, s in zip(shape, stride, strict=True))
 
 
 def is_dense(shape: Ints, stride: Ints) -> bool:

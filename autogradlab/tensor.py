@@ -174,7 +174,7 @@ class Tensor(Exchange):
     @property
     def requires_grad(self) -> bool:
         """Whether gradients flow to or through it.  A view made under no_grad says what its base says."""
-        if self._requires or self.grad_fn is not None:
+        if self._requires or self._node is not None:
             return True
         return self._view is not None and self._view.base.requires_grad
 

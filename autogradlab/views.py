@@ -12,7 +12,7 @@ Source: https://pytorch.org/docs/stable/notes/autograd.html#in-place-correctness
 """
 
 from . import errors, late, shapes
-from .graph import Node
+from .graph import DeadEnd, Node
 from .modes import INFERENCE, NO_GRAD, recording, state
 from .tensor import Tensor, view_of, wrap
 
@@ -32,8 +32,8 @@ class View:
         version = tensor._storage.version
         if version != self.version:
             base = self.base
-            if base._node is not None or base._requires:
-                if self.origin in ("multi_output", "function"):
+            if tensor._node is not None or base._node is not None or base._requires:
+                if self.origin:
                     raise errors.write_to_view(self.origin, self.maker)
                 self.version = version
                 keepers = tensor._node.hooks.retain if tensor._node is not None and tensor._node.hooks else {}
@@ -90,8 +90,10 @@ def edge_of(tensor: Tensor):
     node = tensor._node if view is None else view.node(tensor)
     if node is not None:
         return (node, tensor._nr) if tensor._nr else node
-    if tensor._requires or view is not None and view.base.requires_grad:
+    if tensor._requires:
         return tensor
+    if view is not None and view.base.requires_grad:
+        return DeadEnd((), tuple(tensor.shape), tensor._dtype, tensor._device)
     return None
 
 
@@ -113,6 +115,24 @@ def check_writable(target: Tensor, recorded: bool, overlap: bool = False) -> Non
             raise errors.write_to_view(view.origin, view.maker)
     elif target._requires and target._node is None:
         raise errors.write_to_leaf()
+
+
+def check_apart(target: Tensor, others, whole: bool = False) -> None:
+    """Refuse a write that would change an operand while it is read: one that shares some of the written cells.
+
+    whole: also one that is exactly what is written to, which operators that go element by element may read.
+    """
+    storage = target._storage
+    for t in others:
+        if storage is None or t._storage is not storage or not (t.numel() and target.numel()):
+            continue
+        places = [(t._offset, tuple(t.shape), t.stride()) for t in (target, t)]
+        if not all(shapes.is_dense(shape, stride) for _, shape, stride in places):
+            continue  # too hard to tell, as PyTorch finds too
+        (a, *_), (b, *_) = places
+        same = a == b and target.numel() == t.numel() and (target.stride() == t.stride() or t.dim() != target.dim())
+        if (whole or not same) and a < b + t.numel() and b < a + target.numel():
+            raise errors.overlapping_operand()
 
 
 def written(target: Tensor) -> None:

@@ -3,7 +3,7 @@
 import math
 
 from autogradlab import engine, errors, late, views
-from autogradlab.graph import AccumulateGrad
+from autogradlab.graph import AccumulateGrad, DeadEnd
 from autogradlab.tensor import Tensor, wrap
 
 
@@ -53,7 +53,7 @@ def _seeds(outputs, grads, lift: bool) -> list:
     for i, (out, grad) in enumerate(zip(outputs, grads, strict=True)):
         if not isinstance(out, Tensor) and not _is_edge(out):
             raise TypeError(f"can only differentiate Tensors or GradientEdges, but output {i} is {type(out).__name__}.")
-        if _edge_of(out) is None:
+        if (edge := _edge_of(out)) is None or isinstance(edge, DeadEnd):
             raise errors.nothing_to_differentiate(i)
         out = out if isinstance(out, Tensor) else _Described(out)
         if grad is None:

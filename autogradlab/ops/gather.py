@@ -238,6 +238,10 @@ class index_select:
             raise IndexError(f"index_select(): Index is supposed to be a vector, but got dim: {index.dim()}.")
         if index._dtype not in (dtypes.int64, dtypes.int32):
             raise RuntimeError(f"index_select(): Expected dtype int32 or int64 for index: got {index._dtype}.")
+        if not input.dim() and index.numel() != 1:
+            raise RuntimeError(f"index_select(): Index to scalar can have only 1 value, got {index.numel()} value(s).")
+        if input.dim() and index.numel() and not input.shape[dim]:
+            raise RuntimeError(f"index_select(): dimension {dim} of self is empty: its size should be positive.")
         return (input, checked(index.reshape(-1), input.shape[dim] if input.dim() else 1, dim)), {"dim": dim}
 
     def kernel(xp, a, index, /, dim):

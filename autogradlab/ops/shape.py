@@ -234,6 +234,8 @@ def movedim(input, source, destination):
             f"movedim: source has {len(source)} dims, destination has {len(destination)}: they must be as many."
         )
     order = [d for d in range(n) if d not in source]
+    if not n:
+        return permute.function(input, ())
     for to, d in sorted(zip(destination, source, strict=True)):
         order.insert(to, d)
     return permute.function(input, order)
