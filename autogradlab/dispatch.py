@@ -117,7 +117,10 @@ def _wrap_all(op, inputs, options, arrays, result, device):
 def _explain(inputs) -> None:
     """A kernel refused its operands: if their shapes do not broadcast, say so in PyTorch's terms."""
     if len(inputs) > 1:
-        shapes.broadcast_shapes(*[tuple(t.shape) for t in inputs])
+        try:
+            shapes.broadcast_shapes(*[tuple(t.shape) for t in inputs])
+        except RuntimeError as refusal:
+            raise refusal from None  # of the kernel's own words nobody has use
 
 
 def unusual(op, inputs, options):
