@@ -77,13 +77,16 @@ class Task:
     all leaves accumulate.
     """
 
-    def __init__(self, roots, grads, keep: bool, lift: bool, targets=None):
+    def __init__(self, roots, grads, keep: bool, lift: bool, targets=None, accumulates: bool = False):
         self.keep, self.lift, self.targets = keep, lift, targets
         self.observer = state.observer if state.flags & OBSERVED else None
         self.caught = {}  # target edge -> its gradient
         starts = [split(edge) for edge in roots]
         self.places = self.survey([at for at, _ in starts])
         self.needed = None if targets is None else self.reaching(targets)
+        self.accumulates = accumulates
+        if accumulates:  # the targets run, too
+            self.needed |= {self.places[at] for at, _ in targets if at in self.places}
         for (at, nr), grad in zip(starts, grads, strict=True):
             self.places[at].arrive(nr, grad, lift)
         self.ready = []  # a heap
@@ -177,14 +180,15 @@ class Task:
         node, grads = place.at, place.take()
         nothing = [None] * len(node.edges)
         further = self.needed is None or place in self.needed
-        wanted = self.targets is not None and any((node, nr) in self.targets for nr in range(1 + len(node.more)))
+        catches = self.targets is not None and not self.accumulates
+        wanted = catches and any((node, nr) in self.targets for nr in range(1 + len(node.more)))
         if all(g is None for g in grads) or not further and not wanted:
             return nothing  # nothing arrived, or nothing wanted lies that way
         hooks = node.hooks
         if wanted and further:  # as PyTorch: seen before the hooks if the pass goes on from here, else after them
             self.catch(node, grads)
         if hooks is not None:
-            self.before(node, hooks, grads)
+            self.before(node, hooks, grads, further)
         if not further:
             self.catch(node, grads)
             return nothing
@@ -231,16 +235,18 @@ class Task:
         """What happens where a gradient ends: the leaf's hooks, then .grad."""
         if grad is None or not leaf.requires_grad:  # frozen since the graph was made
             return
+        if self.targets is not None and (leaf, 0) not in self.targets:
+            return
+        kept = self.targets is None or self.accumulates
         hooks = leaf._hooks
         if hooks is not None:  # the leaf's hooks are asked first: what is accumulated is what they return
             for _, hook in list(hooks.tensor.values()):
                 grad = self.replaced(hook(self.lifted(grad, leaf._dtype, leaf._device)), grad, leaf)
-            for hook in list(hooks.pre.values()):
+            for hook in list(hooks.pre.values()) if kept else ():
                 given = hook((self.lifted(grad, leaf._dtype, leaf._device),))
                 grad = grad if given is None else self.replaced(given[0], grad, leaf)
-        if self.targets is not None:
-            if (leaf, 0) in self.targets:
-                self.caught[leaf, 0] = grad
+        if not kept:
+            self.caught[leaf, 0] = grad
             return
         if self.observer is not None:
             self.observer("leaf", leaf=leaf, grad=grad, task=self)
@@ -248,6 +254,8 @@ class Task:
         if hooks is not None:
             for hook in list(hooks.post.values()):
                 hook(leaf)
+            for hook in list(hooks.last.values()):
+                hook((), (self.lifted(grad, leaf._dtype, leaf._device),))
 
     # Hooks ------------------------------------------------------------------------------------------------------------
 
@@ -267,8 +275,8 @@ class Task:
             )
         return given if self.lift else given.window
 
-    def before(self, node, hooks, grads) -> None:
-        """Tensor hooks in the order of registration, then those that keep gradients, then the node's own."""
+    def before(self, node, hooks, grads, runs: bool) -> None:
+        """Tensor hooks in the order of registration, then those that keep gradients, then the node's own if it runs."""
         kinds = [(node.dtype, node.device), *((d, v) for _, d, v in node.more)]
         for nr, hook in list(hooks.tensor.values()):
             if grads[nr] is not None:
@@ -277,7 +285,7 @@ class Task:
             tensor = keeper()
             if tensor is not None and grads[nr] is not None:
                 accumulate(tensor, grads[nr], self.lift, steal=False)
-        for hook in list(hooks.pre.values()):
+        for hook in list(hooks.pre.values()) if runs else ():
             given = hook(tuple(self.lifted(g, *kinds[i]) for i, g in enumerate(grads)))
             if given is not None:
                 given = given if isinstance(given, tuple) else (given,)
@@ -350,9 +358,9 @@ def check_anomaly(node, results) -> None:
             raise RuntimeError(f"Function '{node.name()}' returned nan values in its {i}th output.")
 
 
-def backward(edges, grads, keep: bool, lift: bool, targets=None) -> dict:
+def backward(edges, grads, keep: bool, lift: bool, targets=None, accumulates: bool = False) -> dict:
     """Run a pass; what was caught at targets, by edge."""
-    task = Task(edges, grads, keep, lift, targets)
+    task = Task(edges, grads, keep, lift, targets, accumulates)
     with recording(lift):
         state.task = task
         task.run()

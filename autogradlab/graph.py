@@ -135,13 +135,14 @@ class HookDict(dict):
 class Hooks:
     """The hooks of one place in the graph, in the order in which they run."""
 
-    __slots__ = ("post", "pre", "retain", "tensor")
+    __slots__ = ("last", "post", "pre", "retain", "tensor")
 
     def __init__(self):
         self.tensor = HookDict()  # of tensors: (output number, fn(grad))
         # output number -> weak reference to the tensor that keeps its gradient; always after the others
         self.retain = {}
         self.pre = HookDict()  # of the node: fn(grad_outputs)
+        self.last = HookDict()  # of a leaf's AccumulateGrad: fn((), (grad,)), after everything else
         self.post = HookDict()  # fn(grad_inputs, grad_outputs) of a node; fn(tensor) of a leaf, after accumulation
 
 
@@ -235,6 +236,9 @@ class AccumulateGrad(Node):
 
     def get_hooks(self) -> Hooks:
         return self.variable.leaf_hooks()
+
+    def register_hook(self, fn) -> RemovableHandle:
+        return RemovableHandle(self.get_hooks().last, fn)
 
 
 class StandIn(Node):

@@ -14,12 +14,12 @@ from .ops.decompose import (
     linalg_svd,
     squares,
 )
+from .ops.diagonals import diag_embed
+from .ops.diagonals import diagonal as _diagonal
 from .ops.linalg import matmul
-from .ops.pieces import diag_embed
 from .ops.products import linalg_cross, multi_dot
 from .ops.products import vander as _vander
 from .ops.reduce import norm as _norm
-from .ops.slices import diagonal as _diagonal
 from .table import public
 from .tensor import Tensor
 

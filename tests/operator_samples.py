@@ -12,6 +12,7 @@ WITHOUT = {
     "blanked",
     "copy",
     "fill",
+    "fill_by",
     "zero",
     "linalg_cholesky",
     "transfer",

@@ -90,11 +90,10 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph: bool =
     if not wanted:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     places = [_place(t, i) for i, t in enumerate(wanted)]
-    caught = engine.backward(edges, seeds, keep, create_graph, dict.fromkeys(places))
-    for t, place in zip(wanted, places, strict=True):
-        t = t if isinstance(t, Tensor) else place[0]
-        if place in caught and isinstance(t, Tensor):
-            engine.accumulate(t, caught[place], create_graph, steal=False)
+    for t in wanted:
+        if isinstance(t, Tensor):
+            t.retain_grad()  # as PyTorch: from now on, if it is no leaf
+    engine.backward(edges, seeds, keep, create_graph, dict.fromkeys(places), accumulates=True)
 
 
 def _place(tensor: Tensor, index: int):

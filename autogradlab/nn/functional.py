@@ -28,7 +28,7 @@ sigmoid, tanh = _torch["sigmoid"], _torch["tanh"]
 
 def _either(op, inplace: bool, *args, **kwargs):
     """The operator's result; written into its first tensor if inplace."""
-    return op.write(*args, **kwargs) if inplace else op.function(*args, **kwargs)
+    return _table.get(f"{op.name}_in_place", op).write(*args, **kwargs) if inplace else op.function(*args, **kwargs)
 
 
 # Activations ----------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import warnings
 from autogradlab import late
 from autogradlab.dispatch import call
 from autogradlab.ops import loss
-from autogradlab.ops.choose import clamp, where
+from autogradlab.ops.choose import clamp_min, where
 from autogradlab.ops.loss import check_reduction
 from autogradlab.ops.softmax import log_softmax
 from autogradlab.ops.two_numbers import xlogy
@@ -231,7 +231,9 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
     _same_size(input, target)
     if weight is None:
         return loss.binary_cross_entropy.function(input, target, reduction)
-    return _reduce(loss.binary_cross_entropy.function(input, target, "none") * weight, reduction)
+    loss.constant("binary_cross_entropy", weight=weight)
+    broadcast_shapes(tuple(input.shape), tuple(weight.shape))
+    return loss.binary_cross_entropy_weighted.function(input, target, weight, reduction)
 
 
 def binary_cross_entropy_with_logits(
@@ -242,12 +244,9 @@ def binary_cross_entropy_with_logits(
     _same_size(input, target)
     if weight is None and pos_weight is None:
         return loss.binary_cross_entropy_with_logits.function(input, target, reduction)
-    if pos_weight is None:
-        each = loss.binary_cross_entropy_with_logits.function(input, target, "none")
-    else:
-        factor = (pos_weight - 1) * target + 1
-        each = (1 - target) * input - factor * late.nn_functions["logsigmoid"](input)
-    return _reduce(each if weight is None else each * weight, reduction)
+    loss.constant("binary_cross_entropy_with_logits", weight=weight, pos_weight=pos_weight)
+    weight, pos_weight = (input.new_ones(()) if w is None else w for w in (weight, pos_weight))
+    return loss.binary_cross_entropy_with_logits_weighted.function(input, target, weight, pos_weight, reduction)
 
 
 # Distances of vectors -------------------------------------------------------------------------------------------------
@@ -256,13 +255,13 @@ def binary_cross_entropy_with_logits(
 def cosine_similarity(x1, x2, dim: int = 1, eps: float = 1e-8):
     """The cosine of the angle between vectors along dim: x1 * x2 over their lengths, each at least eps."""
     x1, x2 = _broadcast(x1, x2)
-    lengths = [clamp(x.norm(dim=dim, keepdim=True), min=eps) for x in (x1, x2)]
+    lengths = [clamp_min(x.norm(dim=dim, keepdim=True), eps) for x in (x1, x2)]
     return ((x1 / lengths[0]) * (x2 / lengths[1])).sum(dim)
 
 
 def normalize(input, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out=None):
     """Vectors along dim over their p-norms, each at least eps."""
-    lengths = clamp(input.norm(p, dim, keepdim=True), min=eps).expand_as(input)
+    lengths = clamp_min(input.norm(p, dim, keepdim=True), eps).expand_as(input)
     return late.functions["div"](input, lengths, out=out)
 
 
@@ -281,7 +280,7 @@ def margin_ranking_loss(
             f"margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: {input1.shape},"
             f" input2: {input2.shape}, target: {target.shape} "
         )
-    return _reduce(clamp(-target * (input1 - input2) + float(margin), min=0), reduction)
+    return _reduce(clamp_min(-target * (input1 - input2) + float(margin), 0), reduction)
 
 
 def hinge_embedding_loss(input, target, margin: float = 1.0, size_average=None, reduce=None, reduction: str = "mean"):
@@ -289,7 +288,7 @@ def hinge_embedding_loss(input, target, margin: float = 1.0, size_average=None, 
     reduction = _old(size_average, reduce, reduction)
     zeros = late.functions["zeros_like"](input)
     margins = input.new_full((), margin)
-    each = where(target != 1, clamp(margins - input, min=0), zeros) + where(target != -1, input, zeros)
+    each = where(target != 1, clamp_min(margins - input, 0), zeros) + where(target != -1, input, zeros)
     return _reduce(each, reduction)
 
 
@@ -312,7 +311,7 @@ def triplet_margin_loss(
     near, far = pairwise_distance(anchor, positive, p, eps), pairwise_distance(anchor, negative, p, eps)
     if swap:
         far = late.functions["minimum"](far, pairwise_distance(positive, negative, p, eps))
-    return _reduce(clamp(near - far + margin, min=0), reduction)
+    return _reduce(clamp_min(near - far + margin, 0), reduction)
 
 
 def cosine_embedding_loss(
@@ -328,7 +327,7 @@ def cosine_embedding_loss(
     squares = [(x * x).sum(-1) + 1e-12 for x in (input1, input2)]
     cosine = (input1 * input2).sum(-1) / (squares[0] * squares[1]).sqrt()
     zeros = late.functions["zeros_like"](cosine)
-    each = where(target == 1, 1 - cosine, zeros) + where(target == -1, clamp(cosine - margin, min=0), zeros)
+    each = where(target == 1, 1 - cosine, zeros) + where(target == -1, clamp_min(cosine - margin, 0), zeros)
     return _reduce(each, reduction)
 
 
@@ -336,7 +335,7 @@ def soft_margin_loss(input, target, size_average=None, reduce=None, reduction: s
     """log(1 + exp(-target * input)), for targets 1 and -1."""
     if not input._dtype.is_floating_point:
         raise RuntimeError(f"soft_margin_loss: expected floating point input, got {input._dtype}.")
-    return _reduce((-target * input).exp().log1p(), _old(size_average, reduce, reduction))
+    return loss.soft_margin_loss.function(*_broadcast(input, target), _old(size_average, reduce, reduction))
 
 
 def poisson_nll_loss(
@@ -370,6 +369,6 @@ def gaussian_nll_loss(input, target, var, full: bool = False, eps: float = 1e-6,
                 f"var is of incorrect size: {list(var.shape)} for input {list(input.shape)}: expected the same, or one "
                 "dimension of size 1 or the last one absent."
             )
-    var = var + (clamp(var.detach(), min=eps) - var.detach())  # held above eps, the gradient passing as it is
+    var = var + (clamp_min(var.detach(), eps) - var.detach())  # held above eps, the gradient passing as it is
     each = 0.5 * (var.log() + (input - target) ** 2 / var)
     return _reduce(each + 0.5 * math.log(2 * math.pi) if full else each, reduction)

@@ -312,3 +312,9 @@ def halves(a, dim):
     """The two halves along a dimension; raw arrays and tensors alike."""
     n, front = a.shape[dim] // 2, (slice(None),) * dim
     return a[(*front, slice(0, n))], a[(*front, slice(n, None))]
+
+
+# Written in place, PyTorch's nodes of these have another number.
+for _op in (elu, celu, leaky_relu, threshold):
+    operator(node=f"{_op.name.title().replace('_', '')}Backward1", pointwise=True, public=(), samples=_op.samples,
+             accepts=_op.accepts)(type(f"{_op.name}_in_place", (_op.block,), {}))  # fmt: skip

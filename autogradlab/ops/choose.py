@@ -71,6 +71,23 @@ class clamp_:
         return g * inside
 
 
+def _clamp_one(name: str, side: str, says: str):
+    """clamp_min and clamp_max: clamp by one number, by names of their own."""
+
+    def arguments(input, bound):
+        return clamp_.arguments(input, **{side: bound})
+
+    def samples(make):
+        yield (make(3, 4), 0.5), {}
+
+    block = type(name, (), {**vars(clamp_.block), "__doc__": says, "arguments": arguments})
+    return operator(**pointwise, public=(), samples=samples)(block)
+
+
+clamp_min_ = _clamp_one("clamp_min", "min", "Values of at least a number.")
+clamp_max_ = _clamp_one("clamp_max", "max", "Values of at most a number.")
+
+
 def _bound(name: str, function: str, inside, says: str):
     """A clamp by a tensor: the gradient goes to the input where it lies within (or on the bound), else to the bound."""
 
@@ -114,18 +131,21 @@ def clamp_in_place(self, min=None, max=None):
 def clamp_min(input, min):
     """Values of at least min."""
     need_tensors("clamp_min", input=input)
-    return clamp(input, min=min)
+    return clamp(input, min=min) if isinstance(min, Tensor) else clamp_min_.function(input, min)
 
 
 def clamp_max(input, max):
     """Values of at most max."""
     need_tensors("clamp_max", input=input)
-    return clamp(input, max=max)
+    return clamp(input, max=max) if isinstance(max, Tensor) else clamp_max_.function(input, max)
 
 
 method(clamp_in_place, "clamp_")
-method(lambda self, min: clamp_in_place(self, min=min), "clamp_min_")
-method(lambda self, max: clamp_in_place(self, max=max), "clamp_max_")
+method(lambda self, min: (clamp_in_place if isinstance(min, Tensor) else clamp_min_.write)(self, min), "clamp_min_")
+method(
+    lambda self, max: clamp_in_place(self, None, max) if isinstance(max, Tensor) else clamp_max_.write(self, max),
+    "clamp_max_",
+)
 public(clamp_min, also_method=True)
 public(clamp_max, also_method=True)
 alias("clip", "clamp")

@@ -7,7 +7,7 @@ from autogradlab.table import method, operator, public
 from autogradlab.tensor import Tensor, wrap
 
 from . import samples
-from .elementary import zeros_like
+from .elementary import flat
 
 
 def laid_out(a):
@@ -166,8 +166,7 @@ class copy:
     def kernel(xp, a, b, /):
         return b
 
-    def grad_a(g):
-        return zeros_like(g)
+    grad_a = flat
 
     def grad_b(g):
         return g
@@ -182,15 +181,22 @@ def copy_(self, src, non_blocking=False):
     return call_into(copy, self, (self, src))
 
 
-@operator(moves=True, promote=False, uniform=True, public=(), samples=lambda make: [])
+@operator(node="FillBackward2", moves=True, promote=False, uniform=True, public=(), samples=lambda make: [])
 class fill:
     """One number everywhere."""
 
     def kernel(xp, a, /, value):
         return xp.full(a.shape, value, a.dtype)
 
-    def grad_a(g):
-        return zeros_like(g)
+    grad_a = flat
+
+
+class fill_by(copy.block):
+    """The value of a 0-d tensor everywhere."""
+
+
+fill_by = operator(node="FillBackward3", moves=True, promote=False, pointwise=True, uniform=True, public=(),
+                   samples=lambda make: [])(fill_by)  # fmt: skip
 
 
 @operator(moves=True, promote=False, uniform=True, public=(), samples=lambda make: [])
@@ -200,8 +206,7 @@ class zero:
     def kernel(xp, a, /):
         return xp.zeros(a.shape, a.dtype)
 
-    def grad_a(g):
-        return zeros_like(g)
+    grad_a = flat
 
 
 def fill_(self, value):
@@ -212,7 +217,9 @@ def fill_(self, value):
                 f"fill_ only supports 0-dimension value tensor but got tensor with {value.dim()} dimensions: use "
                 f"copy_()."
             )
-        return copy_(self, value)
+        return call_into(
+            fill_by, self, (self, value if value._device is self._device else to_device(value, self._device))
+        )
     operand(value, self)  # refuses what does not fit the dtype
     return call_into(fill, self, (self,), {"value": value})
 

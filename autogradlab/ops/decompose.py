@@ -10,10 +10,11 @@ from autogradlab.table import operator
 
 from .choose import where
 from .create import eye
+from .diagonals import tril
 from .elementary import zeros_like
 from .join import cat
 from .kinds import need_tensors, wide
-from .linalg import swapped, tril
+from .linalg import swapped
 from .reduce import sum
 
 slogdet_result = return_type("linalg_slogdet", "sign logabsdet")

@@ -5,8 +5,8 @@ are written in no promised order, and gradients add up.
 """
 
 from autogradlab import dtypes, errors, shapes
-from autogradlab.dispatch import call_into, call_view_by
-from autogradlab.table import method, operator
+from autogradlab.dispatch import call, call_into, call_view_by
+from autogradlab.table import method, operator, public
 from autogradlab.tensor import Tensor
 
 from .copy import to, to_device
@@ -294,13 +294,13 @@ def setitem(self, key, value):
     while value.dim() > 0 and value.shape[0] == 1 and value.dim() > x.dim():
         value = value.squeeze(0)
     if all(i is None for i in left):
-        x.copy_(value)
+        x.copy_(value) if value.dim() or not x.dim() else x.fill_(value)
         return
     where, dims = _positions(x, left)
     _put(x, where, dims, value, False)
 
 
-def _put(x, where, dims, value, accumulate):
+def _put(x, where, dims, value, accumulate, write=True):
     if value._device is not x._device:
         if value.dim():
             raise errors.device_mismatch("index_put_", (x, value))
@@ -322,7 +322,8 @@ def _put(x, where, dims, value, accumulate):
             f"shape mismatch: value tensor of shape {list(value.shape)} cannot be broadcast to indexing result of "
             f"shape {list(lead)}."
         )
-    return call_into(index_put, x, (x, value, where), {"dims": dims, "accumulate": accumulate})
+    options = {"dims": dims, "accumulate": accumulate}
+    return call_into(index_put, x, (x, value, where), options) if write else call(index_put, (x, value, where), options)
 
 
 def _lead_shape(shape, where, dims):
@@ -334,14 +335,19 @@ def _lead_shape(shape, where, dims):
 
 def index_put_(self, indices, values, accumulate=False):
     """Write values at the positions given by a tuple of index tensors; accumulate adds them instead."""
-    return _put(
-        self, *_positions(self, [i if i is None else _as_index(i, self._device) for i in indices]), values, accumulate
-    )
+    return _put(self, *_given_positions(self, indices), values, accumulate)
+
+
+def _index_put(input, indices, values, accumulate=False):
+    """A copy with values written (or added: accumulate) at the positions given by a tuple of index tensors."""
+    return _put(input, *_given_positions(input, indices), values, accumulate, write=False)
+
+
+def _given_positions(x, indices):
+    return _positions(x, [i if i is None else _as_index(i, x._device) for i in indices])
 
 
 method(getitem, "__getitem__")
 method(setitem, "__setitem__")
 method(index_put_)
-method(
-    lambda self, indices, values, accumulate=False: index_put_(self.clone(), indices, values, accumulate), "index_put"
-)
+public(_index_put, "index_put", also_method=True)

@@ -1,14 +1,13 @@
 """Products of matrices and vectors.  Half precision goes through a float32 product and is rounded once."""
 
-from autogradlab import dtypes, shapes
+from autogradlab import shapes
 from autogradlab.dispatch import NOTHING
 from autogradlab.table import alias, method, operator, public
 from autogradlab.tensor import Tensor
 
-from .kinds import not_bool
+from .kinds import need_tensors, not_bool
 from .reduce import sum as total
-from .shape import expand, unsafe_view
-from .slices import diagonal_backward
+from .shape import unsafe_view
 
 product = {"promote": False, "same_dtype": True, "accepts": not_bool, "autocast": "lower"}
 
@@ -105,6 +104,7 @@ class dot:
     """The sum of the products of two vectors' elements."""
 
     def arguments(input, tensor):
+        need_tensors("dot", input=input, tensor=tensor)
         if input.dim() != 1 or tensor.dim() != 1:
             raise RuntimeError(f"1D tensors expected, but got {input.dim()}D and {tensor.dim()}D tensors.")
         if input.shape != tensor.shape:
@@ -261,66 +261,3 @@ def inner(input, other):
 public(outer, also_method=True)
 alias("ger", "outer")
 public(inner, also_method=True)
-
-
-def _triangle(name: str, says: str):
-    """tril and triu: the gradient is zero where the result is."""
-
-    def arguments(input, diagonal=0):
-        return (_matrices(name, input),), {"diagonal": diagonal}
-
-    def kernel(xp, a, /, diagonal=0):
-        return xp.ascontiguousarray(getattr(xp, name)(a, diagonal))
-
-    def grad_a(g, diagonal):
-        return op(g, diagonal)
-
-    def samples(make):
-        yield (make(3, 4),), {}
-        yield (make(3, 3), 1), {}
-        yield (make(2, 3, 3), -1), {}
-
-    block = {"__doc__": says, "arguments": arguments, "kernel": kernel, "grad_a": grad_a}
-    op = operator(moves=True, in_place=True, samples=samples)(type(name, (), block))
-    return op
-
-
-tril = _triangle("tril", "The lower triangle of a matrix; zeros above the given diagonal.")
-triu = _triangle("triu", "The upper triangle of a matrix; zeros below the given diagonal.")
-
-
-def _matrices(name: str, input):
-    if input.dim() < 2:
-        raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions: it has {input.dim()}.")
-    return input
-
-
-@operator(result=dtypes.of_sum, accepts=not_bool, samples=lambda make: [((make(3, 4),), {}), ((make(2, 2),), {})])
-class trace:
-    """The sum of a matrix' diagonal."""
-
-    def arguments(input):
-        if input.dim() != 2:
-            raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input.dim()}.")
-        return (input,), NOTHING
-
-    def kernel(xp, a, /):
-        return xp.sum(xp.diagonal(a))
-
-    def grad_a(g, a_shape):
-        return diagonal_backward(expand(g, size=(min(a_shape),)), a_shape, 0, 0, 1)
-
-
-def diag(input, diagonal=0):
-    """A matrix with a vector on its diagonal; or the diagonal of a matrix, copied."""
-    if input.dim() == 2:
-        return input.diagonal(diagonal).clone()
-    if input.dim() != 1:
-        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {input.dim()}D.")
-    n = input.shape[0] + (diagonal if diagonal > 0 else -diagonal)
-    out = input.new_zeros(n, n)
-    out.diagonal(diagonal).copy_(input)
-    return out
-
-
-public(diag, also_method=True)

@@ -6,6 +6,7 @@ Definitions: https://pytorch.org/docs/stable/nn.functional.html#loss-functions
 from math import prod
 
 from autogradlab import dtypes
+from autogradlab.modes import NO_GRAD, state
 from autogradlab.table import operator
 from autogradlab.tensor import Tensor
 
@@ -36,6 +37,16 @@ def reduced(xp, each, reduction: str):
 def shared(g, reduction: str, shape):
     """A loss's gradient for each of the elements it was made of."""
     return g / prod(shape) if reduction == "mean" else g
+
+
+def constant(name: str, **given) -> None:
+    """Refuse gradients for what a loss has none for."""
+    for argument, t in given.items():
+        if t is not None and t.requires_grad and not state.flags & NO_GRAD:
+            raise RuntimeError(
+                f"the function '{name}' is not differentiable with respect to argument '{argument}', which requires "
+                "grad: give its .detach()."
+            )
 
 
 # The negative log likelihood ------------------------------------------------------------------------------------------
@@ -156,6 +167,7 @@ class nll_loss_weighted:
                 f"weight tensor should be defined either for all classes or no classes but got weight tensor of shape: "
                 f"{list(weight.shape)} for an input of shape {list(input.shape)}."
             )
+        constant("nll_loss", weight=weight)
         ignored = _checked(input, target, ignore_index)
         options = {"reduction": reduction, "ignore_index": ignored}
         return (input, target, weight), {**options, "plane": True} if input.dim() > 2 else options
@@ -286,6 +298,25 @@ class binary_cross_entropy:
         return shared(g, reduction, a.shape) * slope
 
 
+@operator(node="BinaryCrossEntropyBackward0", accepts=floating, public=(),
+          samples=lambda make: [((a, b, _weights(make), r), {}) for (a, b, r), _ in _chances(make)])  # fmt: skip
+class binary_cross_entropy_weighted:
+    """The same with a weight, which broadcasts, for each of the losses."""
+
+    def arguments(input, target, weight, reduction="mean"):
+        given, options = binary_cross_entropy.arguments(input, target, reduction)
+        return (*given, weight), options
+
+    def kernel(xp, a, b, weight, /, reduction):
+        return reduced(xp, binary_cross_entropy.kernel(xp, a, b, "none") * weight, reduction)
+
+    def grad_a(g, a, b, weight, reduction):
+        return binary_cross_entropy.block.grad_a(shared(g, reduction, a.shape) * weight, a, b, "none")
+
+    def grad_b(g, a, weight, reduction):
+        return binary_cross_entropy.block.grad_b(shared(g, reduction, a.shape) * weight, a, "none")
+
+
 def _logits(make):
     for reduction in REDUCTIONS:
         yield (make(3, 4), make(3, 4, low=0.1, high=0.9), reduction), {}
@@ -307,3 +338,45 @@ class binary_cross_entropy_with_logits:
 
     def grad_b(g, a, reduction):
         return shared(g, reduction, a.shape) * -a
+
+
+def _weighted_logits(make):
+    for (a, b, reduction), _ in _logits(make):
+        yield (a, b, _weights(make), _weights(make), reduction), {}
+
+
+@operator(node="BinaryCrossEntropyWithLogitsBackward0", accepts=floating, public=(), samples=_weighted_logits)
+class binary_cross_entropy_with_logits_weighted:
+    """The same with a weight for each of the losses, and a factor p for the positive targets; both broadcast."""
+
+    def arguments(input, target, weight, factor, reduction="mean"):
+        return (input, target, weight, factor), {"reduction": check_reduction(reduction)}
+
+    def kernel(xp, a, b, weight, p, /, reduction):
+        soft = xp.log1p(xp.exp(-xp.absolute(a))) + xp.maximum(-a, a.dtype.type(0))
+        return reduced(xp, weight * ((1 - b) * a + (1 + (p - 1) * b) * soft), reduction)
+
+    def grad_a(g, a, b, weight, p, reduction):
+        return shared(g, reduction, a.shape) * weight * (1 - b - (1 + (p - 1) * b) * sigmoid(-a))
+
+    def grad_b(g, a, weight, p, reduction):
+        return shared(g, reduction, a.shape) * weight * ((1 - p) * log(sigmoid(a)) - a)
+
+
+@operator(
+    accepts=floating,
+    public=(),
+    samples=lambda make: [((make(3, 4), make(3, 4).detach().sign(), r), {}) for r in REDUCTIONS],
+)
+class soft_margin_loss:
+    """log(1 + exp(-b * a)), for targets b of 1 and -1."""
+
+    def arguments(input, target, reduction="mean"):
+        constant("soft_margin_loss", target=target)
+        return (input, target), {"reduction": check_reduction(reduction)}
+
+    def kernel(xp, a, b, /, reduction):
+        return reduced(xp, xp.log1p(xp.exp(-b * a)), reduction)
+
+    def grad_a(g, a, b, reduction):
+        return shared(g, reduction, a.shape) * -b * sigmoid(-b * a)

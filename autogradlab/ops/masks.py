@@ -1,14 +1,11 @@
 """Masks: masked_fill, masked_select, nonzero.  A mask is a bool tensor that broadcasts.  (D1 2.2, 4.2)"""
 
-from autogradlab import dtypes
-from autogradlab.dispatch import operand
+from autogradlab import dtypes, shapes
+from autogradlab.dispatch import NOTHING, operand
 from autogradlab.table import method, operator, public
 from autogradlab.tensor import Tensor, wrap
 
-from .choose import where
-from .index import getitem
 from .kinds import in_order
-from .shape import broadcast_tensors
 
 
 def _mask_samples(make):
@@ -33,40 +30,75 @@ class masked_fill_:
         return masked_fill_(g, mask, 0)
 
 
+@operator(node="MaskedFillBackward1", moves=True, promote=False, public=(),
+          samples=lambda make: [((make(2, 3), make.bools(3), make()), {})])  # fmt: skip
+class masked_fill_by:
+    """The value of a 0-d tensor, which gets its gradient, where the mask is True."""
+
+    def arguments(input, mask, value):
+        if value.dim():
+            raise RuntimeError(
+                "masked_fill only supports a 0-dimensional value tensor, but got tensor with "
+                f"{value.dim()} dimension(s)."
+            )
+        return (input, mask, value.to(input._dtype)), NOTHING
+
+    def kernel(xp, a, mask, value, /):
+        return in_order(xp, xp.where(mask, value, a))
+
+    def grad_a(g, mask):
+        return masked_fill_(g, mask, value=0)
+
+    def grad_value(g, mask):
+        return masked_fill_(g, ~mask, value=0)
+
+
 def masked_fill(input, mask, value):
     """One number, or the value of a 0-d tensor (which then gets its gradient), where the mask is True.  (D1 4.2)"""
-    if isinstance(value, Tensor):
-        return where(mask, _single(value).to(input._dtype), input)
-    return masked_fill_.function(input, mask, value)
+    return (masked_fill_by if isinstance(value, Tensor) else masked_fill_).function(input, mask, value)
 
 
 def masked_fill_in_place(self, mask, value):
     """Write one number, or the value of a 0-d tensor, where the mask is True."""
-    if isinstance(value, Tensor) and value.requires_grad:
-        return self.copy_(where(mask, _single(value).to(self._dtype), self))
-    return masked_fill_.write(self, mask, _single(value).item() if isinstance(value, Tensor) else value)
-
-
-def _single(value: Tensor) -> Tensor:
-    if value.dim():
-        raise RuntimeError(
-            f"masked_fill only supports a 0-dimensional value tensor, but got tensor with {value.dim()} dimension(s)."
-        )
-    return value
+    return (masked_fill_by if isinstance(value, Tensor) else masked_fill_).write(self, mask, value)
 
 
 public(masked_fill, also_method=True)
 method(masked_fill_in_place, "masked_fill_")
 
 
-def masked_select(input, mask):
+@operator(moves=True, promote=False,
+          samples=lambda make: [((make(2, 3), make.bools(2, 3)), {}), ((make(3), make.bools(2, 1)), {})])  # fmt: skip
+class masked_select:
     """The elements where the mask is True, in one dimension."""
-    if mask._dtype is not dtypes.bool_:
-        raise RuntimeError(f"masked_select: expected BoolTensor for mask, but got {mask._dtype}.")
-    return getitem(*broadcast_tensors(input, mask))
+
+    def arguments(input, mask):
+        if mask._dtype is not dtypes.bool_:
+            raise RuntimeError(f"masked_select: expected BoolTensor for mask, but got {mask._dtype}.")
+        return (input, mask), {"shape": shapes.broadcast_shapes(tuple(input.shape), tuple(mask.shape))}
+
+    def kernel(xp, a, mask, /, shape):
+        return xp.broadcast_to(a, shape)[xp.broadcast_to(mask, shape)]
+
+    def grad_a(g, mask, shape):
+        return masked_spread(g, mask, shape)
 
 
-public(masked_select, also_method=True)
+@operator(moves=True, promote=False, public=(),
+          samples=lambda make: [((make(3), make.bools(3) | True, (3,)), {})])  # fmt: skip
+class masked_spread:
+    """Zeros, with g in order where the mask is True: the gradient of masked_select."""
+
+    def arguments(input, mask, shape):
+        return (input, mask), {"shape": shape}
+
+    def kernel(xp, a, mask, /, shape):
+        out = xp.zeros(shape, a.dtype)
+        out[xp.broadcast_to(mask, shape)] = a
+        return out
+
+    def grad_a(g, mask):
+        return masked_select(g, mask) if isinstance(g, Tensor) else masked_select(g, mask, shape=g.shape)
 
 
 def nonzero(input, *, as_tuple: bool = False):

@@ -14,7 +14,7 @@ from .create import finish, zeros
 from .gather import index_select
 from .join import _meshgrid, cat, flip, stack
 from .shape import reshape, transpose
-from .slices import diagonal, narrow, split
+from .slices import narrow, split
 
 
 def _each(fn):
@@ -185,27 +185,7 @@ def rot90(input, k=1, dims=(0, 1)):
     return transpose.function(flip.function(input, ((b,) if k == 1 else (a,))), a, b)
 
 
-def diag_embed(input, offset=0, dim1=-2, dim2=-1):
-    """Matrices with the last dimension on their diagonals, zeros elsewhere."""
-    n = input.dim() + 1
-    first, second = shapes.wrap_dim(dim1, n), shapes.wrap_dim(dim2, n)
-    if first == second:
-        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}.")
-    size = input.shape[-1] + (offset if offset > 0 else -offset)
-    shape = list(input.shape[:-1])
-    for d in sorted((first, second)):
-        shape.insert(d, size)
-    out = input.new_zeros(shape)
-    diagonal.function(out, offset, first, second).copy_(input)
-    return out
-
-
-def diagflat(input, offset=0):
-    """A matrix with all elements on its diagonal."""
-    return diag_embed(reshape(input, (-1,)), offset)
-
-
-for _fn in (fliplr, flipud, rot90, diag_embed, diagflat):
+for _fn in (fliplr, flipud, rot90):
     public(_fn, also_method=True)
 
 

@@ -10,7 +10,7 @@ from autogradlab.tensor import Tensor
 
 from . import samples
 from .choose import where
-from .elementary import log, zeros_like
+from .elementary import flat, log, zeros_like
 from .kinds import binary, need_tensors, not_bool, number_second, pointwise
 from .rounding import floor, sign, trunc
 
@@ -170,11 +170,7 @@ class trunc_divide:
             return q + ((q < 0) & (q * b != a)).astype(q.dtype)
         return xp.trunc(xp.true_divide(a, b))
 
-    def grad_a(g):
-        return zeros_like(g)
-
-    def grad_b(g):
-        return zeros_like(g)
+    grad_a = grad_b = flat
 
 
 def div(input, other, *, rounding_mode=None, out=None):
@@ -192,11 +188,7 @@ class floor_quotient:
 
     kernel = floor_divide.block.kernel
 
-    def grad_a(g):
-        return zeros_like(g)
-
-    def grad_b(g):
-        return zeros_like(g)
+    grad_a = grad_b = flat
 
 
 def _division(rounding_mode):

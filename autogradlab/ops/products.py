@@ -1,4 +1,4 @@
-"""Products of many kinds, made of matmul and views: einsum, tensordot, kron, cross, cdist, and the add... family."""
+"""Products of many kinds, made of matmul and views: einsum, tensordot, kron, cross, and the add... family."""
 
 import math
 
@@ -8,11 +8,10 @@ from autogradlab.table import alias, method, operator, public
 from autogradlab.tensor import Tensor
 
 from .copy import to
+from .diagonals import diagonal
 from .join import cat, roll, stack
 from .linalg import bmm, dot, mm, refuse, swapped
-from .reduce import norm
 from .shape import broadcast_tensors, expand, permute, reshape
-from .slices import diagonal
 
 # The add... family ----------------------------------------------------------------------------------------------------
 
@@ -277,22 +276,6 @@ def linalg_cross(input, other, *, dim=-1):
     return turn(a, 1) * turn(b, 2) - turn(a, 2) * turn(b, 1)
 
 
-def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
-    """The p-norm distances between every row of one matrix and every row of another."""
-    if x1.dim() < 2 or x2.dim() < 2:
-        raise RuntimeError("cdist only supports at least 2D tensors.")
-    if x1.shape[-1] != x2.shape[-1]:
-        raise RuntimeError(f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}.")
-    if p < 0:
-        raise RuntimeError("cdist only supports non-negative p values.")
-    return norm.function(x1.unsqueeze(-2) - x2.unsqueeze(-3), float(p), -1)
-
-
-def dist(input, other, p=2):
-    """The p-norm of the difference."""
-    return norm.function(input - other, p)
-
-
 def multi_dot(tensors):
     """The product of several matrices, in the order that takes the fewest multiplications."""
     tensors = list(tensors)
@@ -389,9 +372,9 @@ def diff(input, n=1, dim=-1, prepend=None, append=None):
     return out
 
 
-for _fn in (kron, vdot, cross, dist, diff):
+for _fn in (kron, vdot, cross, diff):
     public(_fn, also_method=True)
-for _fn in (cdist, vander, trapezoid, cumulative_trapezoid):
+for _fn in (vander, trapezoid, cumulative_trapezoid):
     public(_fn)
 alias("trapz", "trapezoid")
 public(lambda *matrices: multi_dot(matrices), "chain_matmul")

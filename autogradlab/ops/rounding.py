@@ -4,7 +4,7 @@ from autogradlab.dispatch import NOTHING
 from autogradlab.table import operator
 
 from . import samples
-from .elementary import zeros_like
+from .elementary import flat
 from .kinds import not_bool, pointwise
 
 
@@ -17,8 +17,7 @@ class sign:
             return xp.sign(a, out=out) if a.dtype.kind != "b" else a.copy()
         return xp.subtract((a > 0).astype(a.dtype), (a < 0).astype(a.dtype), out=out)  # 0 for nan
 
-    def grad_a(g):
-        return zeros_like(g)
+    grad_a = flat
 
 
 @operator(**pointwise, accepts=not_bool, samples=samples.unary)
@@ -28,8 +27,7 @@ class floor:
     def kernel(xp, a, /, out=None):
         return xp.floor(a, out=out)
 
-    def grad_a(g):
-        return zeros_like(g)
+    grad_a = flat
 
 
 @operator(**pointwise, accepts=not_bool, samples=samples.unary)
@@ -39,8 +37,7 @@ class ceil:
     def kernel(xp, a, /, out=None):
         return xp.ceil(a, out=out)
 
-    def grad_a(g):
-        return zeros_like(g)
+    grad_a = flat
 
 
 @operator(**pointwise, accepts=not_bool, samples=samples.unary)
@@ -50,8 +47,7 @@ class trunc:
     def kernel(xp, a, /, out=None):
         return xp.trunc(a, out=out)
 
-    def grad_a(g):
-        return zeros_like(g)
+    grad_a = flat
 
 
 @operator(**pointwise, accepts=not_bool,
@@ -65,5 +61,4 @@ class round:
     def kernel(xp, a, /, decimals=0):
         return xp.round(a, decimals)
 
-    def grad_a(g):
-        return zeros_like(g)
+    grad_a = flat

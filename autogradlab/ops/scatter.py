@@ -1,14 +1,15 @@
 """Writing at chosen places, beyond scatter and index_put: reductions, whole slices, masks, flat positions."""
 
 from autogradlab import dtypes, shapes
+from autogradlab.dispatch import NOTHING, operand
 from autogradlab.table import method, operator, public
 from autogradlab.tensor import Tensor
 
 from .choose import where
 from .elementary import zeros_like
-from .gather import _along, _coordinates, blanked, gathered, padded, scatter, scatter_zeros
-from .index import checked, index_put_, setitem
-from .masks import masked_fill, masked_fill_in_place
+from .gather import _along, _coordinates, blanked, gathered, padded, scatter_zeros
+from .index import checked, index_backward, index_put_, setitem
+from .index import index as at_positions
 from .shape import expand, reshape
 
 REDUCTIONS = ("sum", "prod", "mean", "amax", "amin")
@@ -132,36 +133,54 @@ def _prod_grad(g, a, b, index, result, dim, include_self):
 # Whole slices ---------------------------------------------------------------------------------------------------------
 
 
-def _spread_index(name: str, input, dim, index, source):
-    """A 1-D index as an index of every element of its slices; what index_copy and index_reduce check."""
-    dim = shapes.wrap_dim(dim, input.dim())
+def _check_slices(name: str, input, dim, index, source) -> None:
+    """What index_copy and index_reduce check."""
     if index.dim() > 1:
         raise IndexError(f"{name}(): Index should have dimension 1 or 0: got {index.dim()} dimensions.")
-    if source is not None:
-        expected = (*input.shape[:dim], index.numel(), *input.shape[dim + 1 :]) if input.dim() else ()
-        if input.dim() and tuple(source.shape) != expected and (source.dim() or index.numel() != 1):
-            kind = IndexError if name == "index_copy" and source.dim() == input.dim() else RuntimeError
-            raise kind(f"{name}(): Source shape {tuple(source.shape)} does not fit: expected {expected}.")
+    expected = (*input.shape[:dim], index.numel(), *input.shape[dim + 1 :])
+    if input.dim() and tuple(source.shape) != expected and (source.dim() or index.numel() != 1):
+        kind = IndexError if name == "index_copy" and source.dim() == input.dim() else RuntimeError
+        raise kind(f"{name}(): Source shape {tuple(source.shape)} does not fit: expected {expected}.")
+
+
+def _spread_index(name: str, input, dim, index, source):
+    """A 1-D index as an index of every element of its slices."""
+    dim = shapes.wrap_dim(dim, input.dim())
+    _check_slices(name, input, dim, index, source)
     index = checked(index.reshape(-1), input.shape[dim] if input.dim() else 1, dim)
     if not input.dim():
-        return dim, index.reshape(()), source if source is None else source.reshape(())
+        return dim, index.reshape(()), source.reshape(())
     index = reshape(index, (1,) * dim + (-1,) + (1,) * (input.dim() - dim - 1))
     size = (*input.shape[:dim], index.numel(), *input.shape[dim + 1 :])
-    return dim, expand.function(index, size), source if source is None else source.reshape(size)
+    return dim, expand.function(index, size), source.reshape(size)
 
 
-def index_copy(input, dim, index, source):
+def _written(a, index, values, dim):
+    """A copy of an array with values in the slices that an index names."""
+    out = a.copy()
+    out.reshape(out.shape or (1,))[(*(slice(None),) * dim, index)] = values
+    return out
+
+
+@operator(moves=True, promote=False, in_place=True,
+          samples=lambda make: [((make(3, 4), 1, make.ints(0, 4, (1,)), make(3, 1)), {})])  # fmt: skip
+class index_copy:
     """A copy with the slices of `source` written where a 1-D index says."""
-    _same_dtype("index_copy", input, source)
-    dim, places, source = _spread_index("index_copy", input, dim, index, source)
-    return scatter.function(input, dim, places, source)
 
+    def arguments(input, dim, index, source):
+        _same_dtype("index_copy", input, source)
+        dim = shapes.wrap_dim(dim, input.dim())
+        _check_slices("index_copy", input, dim, index, source)
+        return (input, source, checked(index.reshape(-1), input.shape[dim] if input.dim() else 1, dim)), {"dim": dim}
 
-def index_copy_(self, dim, index, source):
-    """Write the slices of `source` where a 1-D index says."""
-    _same_dtype("index_copy", self, source)
-    dim, places, source = _spread_index("index_copy", self, dim, index, source)
-    return scatter.write(self, dim, places, source)
+    def kernel(xp, a, b, index, /, dim):
+        return _written(a, index, b, dim)
+
+    def grad_a(g, index, dim):
+        return index_fill_number(g, index, dim=dim, value=0)
+
+    def grad_b(g, index, b_shape, dim):
+        return at_positions(g, index, (dim,)) if g.ndim else g.reshape(b_shape)
 
 
 def index_reduce(input, dim, index, source, reduce, *, include_self=True):
@@ -192,24 +211,64 @@ def _same_dtype(name, input, source):
 
 
 def _slices_named(input, dim, index):
-    """A mask of the slices that a 1-D index names."""
+    """The dimension and the checked index of index_fill."""
     if index._dtype not in (dtypes.int64, dtypes.int32):
         raise IndexError(f"index_fill_(): Expected dtype int64 for index: got {index._dtype}.")
     dim = shapes.wrap_dim(dim, input.dim())
-    size = input.shape[dim] if input.dim() else 1
-    mask = index.new_zeros(size, dtype=dtypes.bool_)
-    mask[checked(index.reshape(-1), size, dim)] = True
-    return mask.reshape((1,) * dim + (-1,) + (1,) * (input.dim() - dim - 1)) if input.dim() else mask.reshape(())
+    return dim, checked(index.reshape(-1), input.shape[dim] if input.dim() else 1, dim)
+
+
+@operator(node="IndexFillBackward0", moves=True, promote=False, public=(),
+          samples=lambda make: [((make(3, 4), make.ints(0, 4, (2,)), 1, 2.5), {})])  # fmt: skip
+class index_fill_number:
+    """A copy with one number in the slices that a 1-D index names."""
+
+    def arguments(input, index, dim, value):
+        operand(value, input)
+        return (input, index), {"dim": dim, "value": value if input._dtype.is_floating_point else int(value)}
+
+    def kernel(xp, a, index, /, dim, value):
+        return _written(a, index, value, dim)
+
+    def grad_a(g, index, dim):
+        return index_fill_number(g, index, dim=dim, value=0)
+
+
+@operator(node="IndexFillBackward1", moves=True, promote=False, public=(),
+          samples=lambda make: [((make(3, 4), make.ints(0, 4, (2,)), make(), 1), {})])  # fmt: skip
+class index_fill_by:
+    """A copy with the value of a 0-d tensor in those slices."""
+
+    def arguments(input, index, value, dim):
+        if value.dim():
+            raise RuntimeError(f"index_fill_ only supports a 0-dimensional value tensor, but got {value.dim()}D.")
+        return (input, value.to(input._dtype), index), {"dim": dim}
+
+    def kernel(xp, a, b, index, /, dim):
+        return _written(a, index, b, dim)
+
+    def grad_a(g, index, dim):
+        return index_fill_number(g, index, dim=dim, value=0)
+
+    def grad_b(g, index, dim):
+        named = index_fill_number(zeros_like(g), index, dim=dim, value=1)
+        return where(named == 1, g, zeros_like(g))
 
 
 def index_fill(input, dim, index, value):
-    """A copy with one number in the slices that a 1-D index names."""
-    return masked_fill(input, _slices_named(input, dim, index), value)
+    """A copy with one number, or the value of a 0-d tensor, in the slices that a 1-D index names."""
+    dim, index = _slices_named(input, dim, index)
+    if isinstance(value, Tensor):
+        return index_fill_by.function(input, index, value, dim)
+    return index_fill_number.function(input, index, dim, value)
 
 
 def index_fill_(self, dim, index, value):
-    """Write one number into the slices that a 1-D index names."""
-    return masked_fill_in_place(self, _slices_named(self, dim, index), value)
+    """Write one number, or the value of a 0-d tensor, into the slices that a 1-D index names."""
+    dim, index = _slices_named(self, dim, index)
+    if isinstance(value, Tensor):
+        return index_fill_by.write(self, index, value, dim)
+    return index_fill_number.write(self, index, dim, value)
 
 
 # Masks and flat positions ---------------------------------------------------------------------------------------------
@@ -237,14 +296,23 @@ def masked_scatter_(self, mask, source):
     return self
 
 
-def take(input, index):
+@operator(moves=True, promote=False, samples=lambda make: [((make(3, 4), make.ints(0, 12, (2, 3))), {})])
+class take:
     """The elements at flat positions, in the shape of the index."""
-    if index._dtype is not dtypes.int64:
-        raise RuntimeError(f"take(): Expected a long tensor for index, but got {index._dtype}.")
-    if index.numel() and not input.numel():
-        raise IndexError("take(): tried to take from an empty tensor.")
-    flat = reshape(input, (-1,))
-    return flat[reshape(index, (-1,))].reshape(tuple(index.shape))
+
+    def arguments(input, index):
+        if index._dtype is not dtypes.int64:
+            raise RuntimeError(f"take(): Expected a long tensor for index, but got {index._dtype}.")
+        if index.numel() and not input.numel():
+            raise IndexError("take(): tried to take from an empty tensor.")
+        return (input, checked(index, input.numel(), 0)), NOTHING
+
+    def kernel(xp, a, index, /):
+        return xp.take(a.reshape((-1,)), index)
+
+    def grad_a(g, index, a_shape):
+        size = (shapes.numel(a_shape),)
+        return index_backward(g.reshape((-1,)), index.reshape((-1,)), size, (0,)).reshape(a_shape)
 
 
 def put(input, index, source, accumulate=False):
@@ -266,7 +334,7 @@ def put_(self, index, source, accumulate=False):
     return self.copy_(flat.reshape(tuple(self.shape)))
 
 
-for _fn in (index_copy, index_reduce, index_fill, masked_scatter, take, put):
+for _fn in (index_reduce, index_fill, masked_scatter, put):
     public(_fn, also_method=True)
-for _fn in (index_copy_, index_reduce_, index_fill_, masked_scatter_, put_):
+for _fn in (index_reduce_, index_fill_, masked_scatter_, put_):
     method(_fn)

@@ -1,4 +1,4 @@
-"""Views of a part: select, slice, diagonal, as_strided, split.  Each has a partner that puts a gradient back into
+"""Views of a part: select, slice, as_strided, split.  Each has a partner that puts a gradient back into
 zeros.
 """
 
@@ -127,51 +127,6 @@ def narrow(input, dim: int, start: int, length: int):
 
 
 public(narrow, also_method=True)
-
-
-@operator(samples=lambda make: [((make(3, 4),), {}), ((make(3, 4), 1), {}), ((make(2, 3, 3), -1, 1, 2), {})])
-class diagonal:
-    """The elements whose indices in two dimensions differ by `offset`, as a new last dimension; a view."""
-
-    def arguments(input, offset=0, dim1=0, dim2=1):
-        return (input,), {"diagonal": offset, "dim1": dim1, "dim2": dim2}
-
-    def kernel(xp, a, /, diagonal, dim1, dim2):
-        return xp.diagonal(a, offset=diagonal, axis1=dim1, axis2=dim2)
-
-    def geometry(shape, stride, offset, diagonal, dim1, dim2):
-        d1, d2 = shapes.wrap_dim(dim1, len(shape)), shapes.wrap_dim(dim2, len(shape))
-        if d1 == d2:
-            raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}.")
-        length = max(0, min(shape[d1] + min(diagonal, 0), shape[d2] - max(diagonal, 0)))
-        start = max(diagonal, 0) * stride[d2] - min(diagonal, 0) * stride[d1] if length else 0
-        keep = [d for d in range(len(shape)) if d not in (d1, d2)]
-        size = (*(shape[d] for d in keep), length)
-        return size, (*(stride[d] for d in keep), stride[d1] + stride[d2]), offset + start
-
-    def grad_a(g, a_shape, diagonal, dim1, dim2):
-        return diagonal_backward(g, a_shape, diagonal, dim1, dim2)
-
-
-@operator(moves=True, promote=False, public=(), samples=lambda make: [((make(3), (3, 4), 1, 0, 1), {})])
-class diagonal_backward:
-    """Zeros, with g on a diagonal."""
-
-    def arguments(input, shape, offset, dim1, dim2):
-        return (input,), {"shape": shape, "offset": offset, "dim1": dim1, "dim2": dim2}
-
-    def kernel(xp, a, /, shape, offset, dim1, dim2):
-        whole = xp.zeros(shape, a.dtype)
-        n = a.shape[-1]
-        rows, columns = xp.arange(n) - min(offset, 0), xp.arange(n) + max(offset, 0)
-        last = whole.transpose(
-            [d for d in range(len(shape)) if d not in (dim1 % len(shape), dim2 % len(shape))] + [dim1, dim2]
-        )
-        last[..., rows, columns] = a
-        return whole
-
-    def grad_a(g, offset, dim1, dim2):
-        return diagonal(g, offset, dim1, dim2)
 
 
 # Any geometry at all --------------------------------------------------------------------------------------------------

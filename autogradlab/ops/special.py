@@ -7,7 +7,7 @@ from autogradlab.table import alias, operator, public
 
 from . import samples
 from .choose import where
-from .elementary import P, Q, cos, erf, exp, polynomial, rsqrt, sin, zeros_like
+from .elementary import P, Q, cos, erf, exp, flat, polynomial, rsqrt, sin, zeros_like
 from .kinds import floating, function, not_bool, pointwise
 from .rounding import sign
 
@@ -147,8 +147,7 @@ class sgn:
 
     kernel = sign.block.kernel
 
-    def grad_a(g):
-        return zeros_like(g)
+    grad_a = flat
 
 
 @operator(**pointwise,

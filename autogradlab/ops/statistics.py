@@ -42,20 +42,34 @@ def nanmean(input, dim=None, keepdim=False, *, dtype=None):
     return nansum.function(input, dim, keepdim, dtype=dtype) / count
 
 
-def std_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
-    """The standard deviation and the mean."""
-    return _with_mean(std, input, dim, unbiased, keepdim, correction)
+def _with_mean(name: str, node: str, spread, says: str):
+    """A spread and the mean, by one node."""
+
+    def kernel(xp, a, /, dim, correction, keepdim):
+        return spread.kernel(xp, a, dim, correction, keepdim), mean.kernel(xp, a, dim, keepdim)
+
+    def grads(gs, a, result, a_shape, dim, correction, keepdim):
+        parts = []
+        if gs[0] is not None:
+            known = (a, result) if spread is std else (a,)
+            parts.append(spread.block.grad_a(gs[0], *known, a_shape, dim, correction, keepdim))
+        if gs[1] is not None:
+            parts.append(mean.block.grad_a(gs[1], a_shape, dim, keepdim))
+        return [parts[0] if len(parts) == 1 else parts[0] + parts[1]]
+
+    block = {"__doc__": says, "arguments": spread.block.arguments, "kernel": kernel, "grads": grads}
+    flags = {"outputs": return_type(name, "result mean"), "multi_output": True, "public": (), "samples": spread.samples}
+    op = operator(node=node, **flags)(type(f"{name}_", (), block))
+
+    def face(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
+        return tuple(op.function(input, dim, unbiased, keepdim, correction=correction))
+
+    face.__doc__ = says
+    return public(face, name)
 
 
-def var_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
-    """The variance and the mean."""
-    return _with_mean(var, input, dim, unbiased, keepdim, correction)
-
-
-def _with_mean(spread, input, dim, unbiased, keepdim, correction):
-    dims = () if dim is None or isinstance(dim, bool) else dim
-    made = spread.function(input, dim, unbiased, keepdim, correction=correction)
-    return made, mean.function(input, dims, keepdim)
+var_mean = _with_mean("var_mean", "VarMeanBackward0", var, "The variance and the mean.")
+std_mean = _with_mean("std_mean", "StdMeanBackward0", std, "The standard deviation and the mean.")
 
 
 def aminmax(input, *, dim=None, keepdim=False):
@@ -65,8 +79,6 @@ def aminmax(input, *, dim=None, keepdim=False):
 
 
 public(nanmean, also_method=True)
-public(std_mean)
-public(var_mean)
 public(aminmax, also_method=True)
 
 

@@ -2,13 +2,12 @@
 
 from autogradlab import dtypes, errors
 from autogradlab.dispatch import NOTHING, operand
-from autogradlab.operators import numbers_to_tensors
 from autogradlab.table import alias, method, operator, public
 from autogradlab.tensor import Tensor
 
 from . import samples
 from .choose import where
-from .elementary import exp, exp2, log, zeros_like
+from .elementary import exp, exp2, flat, log, zeros_like
 from .kinds import binary, both_tensors, floating, need_tensors, not_bool, number_second
 from .pointwise import mul, pow
 
@@ -107,8 +106,7 @@ class copysign:
     def grad_a(g, a, result):
         return g * where(a == 0, zeros_like(a), result / where(a == 0, zeros_like(a) + 1, a))
 
-    def grad_b(g):
-        return zeros_like(g)
+    grad_b = flat
 
 
 def _f_extreme(name: str, beats, says: str):
@@ -157,8 +155,7 @@ class nextafter:
     def grad_a(g, a, b):
         return g * (a != b)
 
-    def grad_b(g):
-        return zeros_like(g)
+    grad_b = flat
 
 
 def _of_integers(name: str, says: str):
@@ -208,14 +205,19 @@ def _lerp_samples(make):
     yield (make(2, 3), make(2, 1), make(3)), {}
 
 
-@operator(pointwise=True, in_place=True, autocast="promote", accepts=floating, samples=_lerp_samples)
+@operator(pointwise=True, in_place=True, accepts=floating, samples=_lerp_samples)
 class lerp:
     """input + weight * (end - input): from one to the other as the weight goes from 0 to 1."""
 
     def arguments(input, end, weight):
+        need_tensors("lerp", input=input, end=end)
+        if not input._dtype.is_floating_point:
+            raise errors.not_implemented("lerp", input._dtype)
+        if any(t._dtype is not input._dtype for t in (end, weight) if isinstance(t, Tensor)):
+            raise RuntimeError(f"lerp: expected dtype {input._dtype} for `end` and `weight`.")
         if not isinstance(weight, Tensor):
             weight = operand(weight, input)
-        return (*numbers_to_tensors(input, end), weight), NOTHING
+        return (input, end, weight), NOTHING
 
     def kernel(xp, a, b, c, /):
         return a + c * (b - a)
@@ -234,6 +236,7 @@ def _fused(name: str, function, says: str, grads):
     """addcmul and addcdiv: a third operand added to a product or quotient, with one result written."""
 
     def arguments(input, tensor1, tensor2, *, value=1):
+        need_tensors(name, input=input, tensor1=tensor1, tensor2=tensor2)
         floating = all(t._dtype.is_floating_point for t in (input, tensor1, tensor2))
         if not floating and (isinstance(value, float) or name == "addcdiv"):
             raise RuntimeError(
