@@ -10,6 +10,7 @@ import pytest
 import autogradlab as torch
 from autogradlab.learn.explorers.broadcasting import Alignment, BadShape, explore_broadcasting, read_shape
 from autogradlab.learn.explorers.descent import Descent, explore_descent
+from autogradlab.learn.explorers.indexing import BadIndex, Picked, explore_index
 from autogradlab.learn.explorers.slope import Slope, explore_slope
 from autogradlab.learn.explorers.strides import STARTS, STEPS, Chain, explore_strides
 from autogradlab.learn.explorers.tensor_card import Refused, card, evaluate, explore_tensor
@@ -260,6 +261,41 @@ def test_the_broadcasting_view_follows_what_is_typed():
     assert "is no shape" in said(panel)
     a.value = b.value = c.value = ""
     assert "at least one shape" in said(panel)
+
+
+# An index and what it picks.
+
+
+@pytest.mark.parametrize(
+    "text, shape, view",
+    [("1", (4,), True), ("1:, ::2", (2, 2), True), ("[0, 2]", (2, 4), False), ("x > 5", (6,), False),
+     ("None, 0", (1, 4), True), ("..., -1", (3,), True), ("[0, 1], [1, 2]", (2,), False), (":, [3]", (3, 1), False)],
+)  # fmt: skip
+def test_an_index_picks_what_the_engine_picks(text, shape, view):
+    picked = Picked(text)
+    assert tuple(picked.out.shape) == shape and picked.is_view() is view
+    assert ("a view" if view else "a copy") in picked.as_text()
+    assert sum(c.startswith("[") for line in picked.grid() for c in line) == len(picked.chosen())
+
+
+@pytest.mark.parametrize("text", ["", "y", "__import__('os')", "x.sum()", "1)(", "0.5", "'a'"])
+def test_what_is_no_index_is_refused(text):
+    with pytest.raises(BadIndex):
+        Picked(text)
+
+
+def test_an_index_out_of_range_says_the_engines_words():
+    assert "refused: index 7 is out of bounds" in Picked("7").as_text()
+
+
+def test_the_index_view_follows_what_is_typed():
+    panel = explore_index()
+    (entry,) = every(panel, widgets.Text)
+    assert "a view" in said(panel)
+    entry.value = "x > 5"
+    assert "a copy: 48 new bytes" in said(panel) and "[11]" in said(panel)
+    entry.value = "f(x)"
+    assert "known here are" in said(panel)
 
 
 # The chain of views.
