@@ -136,9 +136,8 @@ class Task:
                     stack.append(parent)
         return needed
 
-    def reaches(self, edge) -> bool:
-        """Whether this pass brings a gradient to that edge."""
-        at = None if edge is None else split(edge)[0]
+    def reaches(self, at) -> bool:
+        """Whether this pass brings a gradient to that node or leaf."""
         place = self.places.get(at)
         return place is not None and (
             self.needed is None or place in self.needed or any(target[0] is at for target in self.targets)
@@ -312,9 +311,8 @@ def accumulate(leaf: Tensor, grad, lift: bool, steal: bool = True) -> None:
     """Add a gradient to a tensor's .grad: in place if there is one, else as a tensor of its own."""
     with _accumulating:
         if leaf._grad is None:
-            leaf._grad = (
-                grad.clone() if lift and not grad.requires_grad else grad if lift else first_gradient(leaf, grad, steal)
-            )
+            # A clone even of what is recorded: an expanded gradient could not be added to in place later.
+            leaf._grad = grad.clone() if lift else first_gradient(leaf, grad, steal)
         elif lift:
             leaf._grad = leaf._grad + grad
         else:

@@ -276,7 +276,7 @@ class Tensor(Exchange):
         """Keep this non-leaf's gradient in .grad.  (D2 3.3)"""
         if not self.requires_grad:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False.")
-        if self.grad_fn is not None:
+        if self._node is not None:
             self.grad_fn.get_hooks().retain[self._nr] = weakref.ref(self)
 
     @property

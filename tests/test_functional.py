@@ -64,3 +64,10 @@ def test_an_operand_that_the_write_would_change():
         x[1:].add_(x[:-1])
     assert torch.equal(x[:3].add_(x[3:]), torch.tensor([3.0, 5.0, 7.0]))
     assert torch.equal(x.mul_(x.view(6)), torch.tensor([9.0, 25.0, 49.0, 9.0, 16.0, 25.0]))
+
+
+def test_an_expanded_gradient_that_was_recorded_can_be_added_to():
+    x = torch.tensor([1.0, 2.0, 3.0]).requires_grad_()
+    (x.mean() ** 2).backward(create_graph=True)
+    (x * torch.tensor([1.0, 2.0, 3.0])).sum().backward()
+    assert torch.allclose(x.grad, torch.tensor([4.0, 4.0, 4.0]) / 3 + torch.tensor([1.0, 2.0, 3.0]))

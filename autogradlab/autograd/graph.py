@@ -5,6 +5,7 @@ import weakref
 from collections import namedtuple
 
 from autogradlab import views
+from autogradlab.engine import split
 from autogradlab.graph import Node, RemovableHandle
 from autogradlab.modes import PACKING, Mode, state
 from autogradlab.tensor import Tensor
@@ -88,7 +89,10 @@ class _Handles:
     def __init__(self, handles):
         self.handles = tuple(handles)
 
-    remove = lambda self: [h.remove() for h in self.handles] and None  # noqa: E731
+    def remove(self) -> None:
+        for handle in self.handles:
+            handle.remove()
+
     __enter__, __exit__ = RemovableHandle.__enter__, RemovableHandle.__exit__
 
 
@@ -101,7 +105,9 @@ def register_multi_grad_hook(tensors, fn, *, mode: str = "all"):
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}.")
     tensors = list(tensors)
-    edges = [views.edge_of(t) for t in tensors]
+    number = len(tensors)
+    # Held strongly, nodes would be in a cycle with their hooks.
+    places = [weakref.ref(split(edge)[0]) for edge in map(views.edge_of, tensors) if edge is not None]
     arrived = weakref.WeakKeyDictionary()  # pass -> gradients so far
     lock = threading.Lock()
 
@@ -114,8 +120,8 @@ def register_multi_grad_hook(tensors, fn, *, mode: str = "all"):
             if mode == "any":
                 if count == 1:
                     fn(grad)
-            elif count == sum(map(state.task.reaches, edges)):
-                fn([grads.get(k) for k in range(len(edges))])
+            elif count == sum(state.task.reaches(place()) for place in places):
+                fn([grads.get(k) for k in range(number)])
 
         return hook
 
