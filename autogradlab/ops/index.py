@@ -4,8 +4,9 @@ Index tensors are bounds-checked here, before any kernel: CuPy would wrap them s
 are written in no promised order, and gradients add up.
 """
 
-from autogradlab import dtypes, errors, shapes
+from autogradlab import dtypes, errors, shapes, views
 from autogradlab.dispatch import call, call_into, call_view_by
+from autogradlab.modes import NO_GRAD, state
 from autogradlab.table import method, operator, public
 from autogradlab.tensor import Tensor
 
@@ -296,8 +297,15 @@ def setitem(self, key, value):
     if all(i is None for i in left):
         x.copy_(value) if value.dim() or not x.dim() else x.fill_(value)
         return
+    _check_write(x, value)
     where, dims = _positions(x, left)
     _put(x, where, dims, value, False)
+
+
+def _check_write(x, value) -> None:
+    """What PyTorch refuses before it looks at the indices."""
+    views.check_writable(x, not state.flags & NO_GRAD and (x.requires_grad or value.requires_grad))
+    views.check_apart(x, (value,), whole=True)
 
 
 def _put(x, where, dims, value, accumulate, write=True):
@@ -335,6 +343,7 @@ def _lead_shape(shape, where, dims):
 
 def index_put_(self, indices, values, accumulate=False):
     """Write values at the positions given by a tuple of index tensors; accumulate adds them instead."""
+    _check_write(self, values)
     return _put(self, *_given_positions(self, indices), values, accumulate)
 
 
