@@ -129,12 +129,12 @@ def test_hooks():
 
 
 def test_a_hook_that_captures_its_tensor_is_the_users_own_cycle():
-    x = leaf()
-    y = x * 2
-    held = [y]
-    y.register_hook(lambda g: held)
-    gone = weakref.ref(y)
-    del y, held
+    def program():
+        y = leaf() * 2
+        y.register_hook(lambda g: y)
+        return weakref.ref(y)
+
+    gone = program()
     assert gone() is not None
     gc.collect()
     assert gone() is None
@@ -319,3 +319,44 @@ def test_memory_stays_flat_over_training_steps():
         optimizer.zero_grad()
         counts.append(len(gc.get_objects()))
     assert counts[-1] - counts[4] <= 10
+
+
+def address(t) -> int:
+    return t.untyped_storage().data_ptr()
+
+
+def test_a_leaf_takes_over_its_first_gradient_only_if_nobody_else_holds_it():
+    """The engine counts references to decide; the count differs between versions of Python, and must be right."""
+    a, b = (torch.ones(4, 5).requires_grad_() for _ in range(2))
+    (a + b).backward(torch.ones(4, 5))  # one array arrives at both
+    assert address(a.grad) != address(b.grad)
+    a.grad.mul_(3)
+    assert torch.equal(b.grad, torch.ones(4, 5))
+
+    seed = torch.ones(4, 5)
+    c = torch.ones(4, 5).requires_grad_()
+    (c + 0.0).backward(seed)  # the caller's own
+    assert address(c.grad) != address(seed)
+
+    d = torch.ones(300, 300).requires_grad_()
+    seen = []
+    d.register_hook(lambda g: seen.append(g))  # a hook kept it
+    (d * 2).backward(torch.ones(300, 300))
+    assert address(seen[0]) != address(d.grad)
+
+
+def test_a_gradient_that_nobody_else_holds_is_not_copied(monkeypatch):
+    from autogradlab import engine, late
+
+    copies = []
+    make = late.functions["empty_strided"]
+    monkeypatch.setitem(late.functions, "empty_strided", lambda *a, **k: copies.append(a) or make(*a, **k))
+    x = torch.ones(4, 5).requires_grad_()
+    (x * 2).sum().backward()
+    w = torch.ones(5, 3).requires_grad_()
+    (torch.ones(4, 5) @ w).sum().backward()
+    assert not copies
+    monkeypatch.setattr(engine, "HOLDERS", engine.HOLDERS - 1)
+    y = torch.ones(4, 5).requires_grad_()
+    (y * 2).sum().backward()
+    assert len(copies) == 1, "one holder fewer must be one too few: the limit is not the number of holders"
