@@ -33,26 +33,18 @@ class exp:
         return g * result
 
 
-@operator(**function, samples=samples.unary)
-class exp2:
-    """2 ** x."""
+def named(name: str, says: str, grad_a, values=samples.unary, ufunc: str | None = None):
+    """A function that differs from exp in a word and in its gradient."""
+    word = ufunc or name
 
     def kernel(xp, a, /, out=None):
-        return xp.exp2(a, out=out)
+        return getattr(xp, word)(a, out=out)
 
-    def grad_a(g, result):
-        return g * result * 0.6931471805599453
+    return operator(**function, samples=values)(type(name, (), {"__doc__": says, "kernel": kernel, "grad_a": grad_a}))
 
 
-@operator(**function, samples=samples.unary)
-class expm1:
-    """e ** x - 1, exact near 0."""
-
-    def kernel(xp, a, /, out=None):
-        return xp.expm1(a, out=out)
-
-    def grad_a(g, result):
-        return g * (result + 1)
+exp2 = named("exp2", "2 ** x.", lambda g, result: g * result * 0.6931471805599453)
+expm1 = named("expm1", "e ** x - 1, exact near 0.", lambda g, result: g * (result + 1))
 
 
 @operator(**function, samples=samples.positive)
@@ -66,37 +58,9 @@ class log:
         return g / a
 
 
-@operator(**function, samples=samples.positive)
-class log2:
-    """The logarithm to base 2."""
-
-    def kernel(xp, a, /, out=None):
-        return xp.log2(a, out=out)
-
-    def grad_a(g, a):
-        return g / (a * 0.6931471805599453)
-
-
-@operator(**function, samples=samples.positive)
-class log10:
-    """The logarithm to base 10."""
-
-    def kernel(xp, a, /, out=None):
-        return xp.log10(a, out=out)
-
-    def grad_a(g, a):
-        return g / (a * 2.302585092994046)
-
-
-@operator(**function, samples=near)
-class log1p:
-    """log(1 + x), exact near 0."""
-
-    def kernel(xp, a, /, out=None):
-        return xp.log1p(a, out=out)
-
-    def grad_a(g, a):
-        return g / (a + 1)
+log2 = named("log2", "The logarithm to base 2.", lambda g, a: g / (a * 0.6931471805599453), samples.positive)
+log10 = named("log10", "The logarithm to base 10.", lambda g, a: g / (a * 2.302585092994046), samples.positive)
+log1p = named("log1p", "log(1 + x), exact near 0.", lambda g, a: g / (a + 1), near)
 
 
 @operator(**function, samples=samples.positive)
@@ -121,92 +85,14 @@ class rsqrt:
         return -0.5 * g * (result * result * result)
 
 
-@operator(**function, samples=samples.unary)
-class sin:
-    """The sine of x in radians."""
-
-    def kernel(xp, a, /, out=None):
-        return xp.sin(a, out=out)
-
-    def grad_a(g, a):
-        return g * cos(a)
-
-
-@operator(**function, samples=samples.unary)
-class cos:
-    """The cosine of x in radians."""
-
-    def kernel(xp, a, /, out=None):
-        return xp.cos(a, out=out)
-
-    def grad_a(g, a):
-        return -g * sin(a)
-
-
-@operator(**function, samples=near)
-class tan:
-    """The tangent of x in radians."""
-
-    def kernel(xp, a, /, out=None):
-        return xp.tan(a, out=out)
-
-    def grad_a(g, result):
-        return g * (1 + result * result)
-
-
-@operator(**function, samples=near)
-class asin:
-    """The angle whose sine is x."""
-
-    def kernel(xp, a, /, out=None):
-        return xp.arcsin(a, out=out)
-
-    def grad_a(g, a):
-        return g * rsqrt(1 - a * a)
-
-
-@operator(**function, samples=near)
-class acos:
-    """The angle whose cosine is x."""
-
-    def kernel(xp, a, /, out=None):
-        return xp.arccos(a, out=out)
-
-    def grad_a(g, a):
-        return -g * rsqrt(1 - a * a)
-
-
-@operator(**function, samples=samples.unary)
-class atan:
-    """The angle whose tangent is x."""
-
-    def kernel(xp, a, /, out=None):
-        return xp.arctan(a, out=out)
-
-    def grad_a(g, a):
-        return g / (a * a + 1)
-
-
-@operator(**function, samples=samples.unary)
-class sinh:
-    """The hyperbolic sine."""
-
-    def kernel(xp, a, /, out=None):
-        return xp.sinh(a, out=out)
-
-    def grad_a(g, a):
-        return g * cosh(a)
-
-
-@operator(**function, samples=samples.unary)
-class cosh:
-    """The hyperbolic cosine."""
-
-    def kernel(xp, a, /, out=None):
-        return xp.cosh(a, out=out)
-
-    def grad_a(g, a):
-        return g * sinh(a)
+sin = named("sin", "The sine of x in radians.", lambda g, a: g * cos(a))
+cos = named("cos", "The cosine of x in radians.", lambda g, a: -g * sin(a))
+tan = named("tan", "The tangent of x in radians.", lambda g, result: g * (1 + result * result), near)
+asin = named("asin", "The angle whose sine is x.", lambda g, a: g * rsqrt(1 - a * a), near, ufunc="arcsin")
+acos = named("acos", "The angle whose cosine is x.", lambda g, a: -g * rsqrt(1 - a * a), near, ufunc="arccos")
+atan = named("atan", "The angle whose tangent is x.", lambda g, a: g / (a * a + 1), ufunc="arctan")
+sinh = named("sinh", "The hyperbolic sine.", lambda g, a: g * cosh(a))
+cosh = named("cosh", "The hyperbolic cosine.", lambda g, a: g * sinh(a))
 
 
 @operator(**function, samples=samples.unary)

@@ -20,34 +20,19 @@ class sign:
     grad_a = flat
 
 
-@operator(**pointwise, accepts=not_bool, samples=samples.unary)
-class floor:
-    """The largest integer not above.  The derivative is 0."""
+def _step(name: str, says: str):
+    """Three roundings differ in one word."""
 
     def kernel(xp, a, /, out=None):
-        return xp.floor(a, out=out)
+        return getattr(xp, name)(a, out=out)
 
-    grad_a = flat
-
-
-@operator(**pointwise, accepts=not_bool, samples=samples.unary)
-class ceil:
-    """The smallest integer not below.  The derivative is 0."""
-
-    def kernel(xp, a, /, out=None):
-        return xp.ceil(a, out=out)
-
-    grad_a = flat
+    block = {"__doc__": f"{says}  The derivative is 0.", "kernel": kernel, "grad_a": flat}
+    return operator(**pointwise, accepts=not_bool, samples=samples.unary)(type(name, (), block))
 
 
-@operator(**pointwise, accepts=not_bool, samples=samples.unary)
-class trunc:
-    """The integer part.  The derivative is 0."""
-
-    def kernel(xp, a, /, out=None):
-        return xp.trunc(a, out=out)
-
-    grad_a = flat
+floor = _step("floor", "The largest integer not above.")
+ceil = _step("ceil", "The smallest integer not below.")
+trunc = _step("trunc", "The integer part.")
 
 
 @operator(**pointwise, accepts=not_bool,

@@ -7,31 +7,18 @@ from autogradlab.table import alias, operator, public
 
 from . import samples
 from .choose import where
-from .elementary import P, Q, cos, erf, exp, flat, polynomial, rsqrt, sin, zeros_like
+from .elementary import P, Q, cos, erf, exp, flat, named, near, polynomial, rsqrt, sin, zeros_like
 from .kinds import floating, function, not_bool, pointwise
 from .rounding import sign
 
-near = samples.between(-0.9, 0.9)
-
-
-def _named(name: str, ufunc: str, says: str, grad_a, values=samples.unary, node=None):
-    """A function that the array namespace has under another name."""
-
-    def kernel(xp, a, /, out=None):
-        return getattr(xp, ufunc)(a, out=out)
-
-    block = {"__doc__": says, "kernel": kernel, "grad_a": grad_a}
-    return operator(node, **function, samples=values)(type(name, (), block))
-
-
-asinh = _named("asinh", "arcsinh", "The number whose hyperbolic sine is x.", lambda g, a: g * rsqrt(a * a + 1))
-acosh = _named(
-    "acosh", "arccosh", "The number, 0 or above, whose hyperbolic cosine is x.",
-    lambda g, a: g * rsqrt(a * a - 1), samples.between(1.2, 3.0),
+asinh = named(
+    "asinh", "The number whose hyperbolic sine is x.", lambda g, a: g * rsqrt(a * a + 1), ufunc="arcsinh"
 )  # fmt: skip
-atanh = _named(
-    "atanh", "arctanh", "The number whose hyperbolic tangent is x.", lambda g, a: g / (1 - a * a), near
+acosh = named(
+    "acosh", "The number, 0 or above, whose hyperbolic cosine is x.",
+    lambda g, a: g * rsqrt(a * a - 1), samples.between(1.2, 3.0), "arccosh",
 )  # fmt: skip
+atanh = named("atanh", "The number whose hyperbolic tangent is x.", lambda g, a: g / (1 - a * a), near, "arctanh")
 for _name in ("sinh", "cosh", "tanh"):
     alias(f"arc{_name}", f"a{_name}")
 

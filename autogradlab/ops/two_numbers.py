@@ -47,36 +47,24 @@ class hypot:
         return g * (b / result)
 
 
-@operator(pointwise=True, floats=True, autocast="promote", samples=samples.pairs)
-class logaddexp:
-    """log(exp(input) + exp(other)), without overflow."""
-
-    arguments = both_tensors
+def _log_of_sum(name: str, power, says: str):
+    """logaddexp to base e and to base 2, without overflow."""
 
     def kernel(xp, a, b, /, out=None):
-        return xp.logaddexp(a, b, out=out)
+        return getattr(xp, name)(a, b, out=out)
 
     def grad_a(g, a, result):
-        return g * exp(a - result)
+        return g * power(a - result)
 
     def grad_b(g, b, result):
-        return g * exp(b - result)
+        return g * power(b - result)
+
+    block = {"__doc__": says, "arguments": both_tensors, "kernel": kernel, "grad_a": grad_a, "grad_b": grad_b}
+    return operator(pointwise=True, floats=True, autocast="promote", samples=samples.pairs)(type(name, (), block))
 
 
-@operator(pointwise=True, floats=True, autocast="promote", samples=samples.pairs)
-class logaddexp2:
-    """log2(2 ** input + 2 ** other), without overflow."""
-
-    arguments = both_tensors
-
-    def kernel(xp, a, b, /, out=None):
-        return xp.logaddexp2(a, b, out=out)
-
-    def grad_a(g, a, result):
-        return g * exp2(a - result)
-
-    def grad_b(g, b, result):
-        return g * exp2(b - result)
+logaddexp = _log_of_sum("logaddexp", exp, "log(exp(input) + exp(other)).")
+logaddexp2 = _log_of_sum("logaddexp2", exp2, "log2(2 ** input + 2 ** other).")
 
 
 @operator(**binary, floats=True, samples=samples.with_number)
