@@ -13,6 +13,7 @@ from autogradlab.learn.explorers.descent import Descent, explore_descent
 from autogradlab.learn.explorers.indexing import BadIndex, Picked, explore_index
 from autogradlab.learn.explorers.slope import Slope, explore_slope
 from autogradlab.learn.explorers.strides import STARTS, STEPS, Chain, explore_strides
+from autogradlab.learn.explorers.switches import WAYS, Trial, explore_switches
 from autogradlab.learn.explorers.tensor_card import Refused, card, evaluate, explore_tensor
 from autogradlab.learn.panel import Panel
 
@@ -296,6 +297,35 @@ def test_the_index_view_follows_what_is_typed():
     assert "a copy: 48 new bytes" in said(panel) and "[11]" in said(panel)
     entry.value = "f(x)"
     assert "known here are" in said(panel)
+
+
+# Switching gradients off.
+
+
+def test_each_way_remembers_what_it_says():
+    plain, off, inference = (Trial(way) for way in list(WAYS)[:3])
+    assert plain.facts["y.grad_fn"] == "ExpBackward0" and plain.facts["bytes saved for backward"] == "12"
+    assert off.facts["y.grad_fn"] == "None" and off.facts["writes are counted"] == "yes"
+    assert inference.facts["writes are counted"] == "no"
+
+
+@pytest.mark.parametrize(
+    "number, action, refused",
+    [(0, "y.add_(1)", False), (0, "y.add_(1), then y.sum().backward()", True), (0, "y.numpy()", True),
+     (1, "y.add_(1)", False), (1, "(w * y).sum().backward()", False), (1, "y.numpy()", False),
+     (2, "y.add_(1)", True), (2, "w + y", False), (2, "w * y", True), (3, "(w * y).sum().backward()", False)],
+)  # fmt: skip
+def test_what_may_be_done_with_a_result(number, action, refused):
+    assert bool(Trial(list(WAYS)[number], action).refusal) is refused
+
+
+def test_the_switches_view_shows_outcomes():
+    panel = explore_switches()
+    way, action = every(panel, widgets.Dropdown)
+    way.value, action.value = list(WAYS)[2], "w * y"
+    assert "refused" in said(panel)
+    way.value = list(WAYS)[1]
+    assert "works" in said(panel)
 
 
 # The chain of views.
