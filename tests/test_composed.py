@@ -113,3 +113,12 @@ def test_the_same_bytes_as_another_dtype():
     assert x[0] == 0
     with pytest.raises(RuntimeError, match="divisible"):
         torch.ones(3).view(torch.float64)
+
+
+def test_out_takes_the_result_of_composed_functions():
+    x, kept = torch.arange(6.0).reshape(2, 3), torch.empty(0)
+    assert torch.outer(x[0], x[1], out=kept) is kept and kept.shape == (3, 3)
+    with pytest.raises(RuntimeError, match="out: result type Float"):
+        torch.quantile(x, 0.5, out=torch.empty((), dtype=torch.int64))
+    with pytest.raises(RuntimeError, match="automatic differentiation"):
+        torch.vstack([x.requires_grad_(), x], out=kept)

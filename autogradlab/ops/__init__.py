@@ -30,7 +30,7 @@ and those of layers, which are loaded with nn.functional:
     patches        unfold, fold                           pooling       max_pool2d, avg_pool2d, adaptive
     padding        pad                                    dropout, embedding
 
-What blocks share: kinds (flags), samples (what each is tested with).
+What blocks share: kinds (flags), samples (what each is tested with).  out: out= for what is no block.
 """
 
 from . import (
@@ -68,10 +68,12 @@ from . import (
     two_numbers,
 )
 
+from . import out  # isort: skip - last: it adds to what the others export
+
 __all__ = [
     "activation", "choose", "compare", "contract", "copy", "create", "diagonals", "distances",
     "elementary", "extremes", "gather", "index", "join", "linalg", "masks",
-    "order", "persist", "pieces", "pointwise", "products",
+    "order", "out", "persist", "pieces", "pointwise", "products",
     "random", "reduce", "rounding", "running", "scatter", "search", "shape", "slices", "softmax", "special",
     "statistics", "two_numbers",
 ]  # fmt: skip

@@ -42,6 +42,10 @@ def _along(name: str, input, dim, where, source=None):
                 f"{list(input.shape)} apart from dimension {dim}"
                 + (f" and no larger than src {list(source.shape)}." if source is not None else ".")
             )
+    if source is not None and source._dtype is not input._dtype:
+        raise RuntimeError(
+            f"{name}(): Expected self.dtype to be equal to src.dtype: got {input._dtype} and {source._dtype}."
+        )
     size = input.shape[dim] if input.dim() else 1
     if where.numel():
         low, high = bounds(where)
@@ -102,6 +106,11 @@ def gathered(g, index, dim):
     return gather(g, dim, index) if isinstance(g, Tensor) else gather(g, index, dim=dim)
 
 
+def corner(a, shape):
+    """The part of that shape that begins at index 0; raw arrays and tensors alike."""
+    return a[tuple(slice(0, n) for n in shape)]
+
+
 def _coordinates(xp, index, dim):
     """For each element of a gather or scatter index, its coordinates in the array it points into."""
     n = index.ndim
@@ -122,15 +131,11 @@ class scatter:
     def arguments(input, dim, index, src):
         dim, index = _along("scatter", input, dim, index, src)
         index, src = (t if input.dim() else t.reshape(()) for t in (index, src))
-        if src._dtype is not input._dtype:
-            raise RuntimeError(
-                f"scatter(): Expected self.dtype to be equal to src.dtype: got {input._dtype} and {src._dtype}."
-            )
         return (input, src, index), {"dim": dim}
 
     def kernel(xp, a, b, index, /, dim):
         out = a.copy()
-        out[_coordinates(xp, index, dim)] = b[tuple(slice(0, n) for n in index.shape)]
+        out[_coordinates(xp, index, dim)] = corner(b, index.shape)
         return out
 
     def grad_a(g, index, dim):
@@ -169,7 +174,7 @@ class padded:
         return out
 
     def grad_a(g, a_shape):
-        return g[tuple(slice(0, n) for n in a_shape)]
+        return corner(g, a_shape)
 
 
 @operator(promote=False, in_place=True, samples=_scatter_samples)
@@ -178,15 +183,11 @@ class scatter_add:
 
     def arguments(input, dim, index, src):
         dim, index = _along("scatter_add", input, dim, index, src)
-        if src._dtype is not input._dtype:
-            raise RuntimeError(
-                f"scatter_add(): Expected self.dtype to be equal to src.dtype: got {input._dtype} and {src._dtype}."
-            )
         return (input, src, index), {"dim": dim}
 
     def kernel(xp, a, b, index, /, dim):
         out = a.copy()
-        xp.add.at(out, _coordinates(xp, index, dim), b[tuple(slice(0, n) for n in index.shape)].astype(a.dtype))
+        xp.add.at(out, _coordinates(xp, index, dim), corner(b, index.shape).astype(a.dtype))
         return out
 
     def grad_a(g):

@@ -11,6 +11,8 @@ from .shape import expand, reshape, sizes, unsqueeze
 
 
 def _tensors(name: str, tensors):
+    if isinstance(tensors, Tensor):
+        raise TypeError(f"{name}(): argument 'tensors' must be tuple of Tensors, not Tensor.")
     tensors = tuple(tensors)
     if not tensors:
         raise (ValueError if name == "cat" else RuntimeError)(f"torch.{name}(): expected a non-empty list of Tensors.")

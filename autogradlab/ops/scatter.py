@@ -7,7 +7,7 @@ from autogradlab.tensor import Tensor
 
 from .choose import where
 from .elementary import zeros_like
-from .gather import _along, _coordinates, blanked, gathered, padded, scatter_zeros
+from .gather import _along, _coordinates, blanked, corner, gathered, padded, scatter_zeros
 from .index import checked, index_backward, index_put_, setitem
 from .index import index as at_positions
 from .shape import expand, reshape
@@ -38,16 +38,12 @@ class scatter_reduce:
         if reduce not in REDUCTIONS:
             raise RuntimeError(f"reduce argument must be either {', '.join(REDUCTIONS)}, got {reduce}.")
         dim, index = _along("scatter_reduce", input, dim, index, src)
-        if src._dtype is not input._dtype:
-            raise RuntimeError(
-                f"scatter_reduce(): Expected self.dtype to be equal to src.dtype: got {input._dtype} and {src._dtype}."
-            )
         index, src = (t if input.dim() else t.reshape(()) for t in (index, src))
         return (input, src, index), {"dim": dim, "reduce": reduce, "include_self": include_self}
 
     def kernel(xp, a, b, index, /, dim, reduce, include_self):
         place = _coordinates(xp, index, dim) if a.ndim else ()
-        values = b[tuple(slice(0, n) for n in index.shape)].astype(a.dtype)
+        values = corner(b, index.shape).astype(a.dtype)
         out = a.copy()
         if not include_self:
             out[place] = _start(a.dtype, reduce)
@@ -78,7 +74,7 @@ class scatter_reduce:
         if reduce == "prod":
             made = _prod_grad(g, a, b, index, result, dim, include_self)
         elif reduce in ("amax", "amin"):
-            hit = b[tuple(slice(0, n) for n in index.shape)] == gathered(result, index, dim)
+            hit = corner(b, index.shape) == gathered(result, index, dim)
             made = gathered(_shared(g, a, b, index, result, dim, include_self), index, dim) * hit
         else:
             made = gathered(g, index, dim)
@@ -111,7 +107,7 @@ def _how_many(g, index, dim, include_self):
 
 def _shared(g, a, b, index, result, dim, include_self):
     """The gradient of an extreme, shared by all that are equal to it."""
-    values = b[tuple(slice(0, n) for n in index.shape)]
+    values = corner(b, index.shape)
     hits = zeros_like(values) + (values == gathered(result, index, dim))
     own = zeros_like(a) + (a == result)
     own = own if include_self else blanked(own, index, dim=dim)
@@ -121,7 +117,7 @@ def _shared(g, a, b, index, result, dim, include_self):
 
 def _prod_grad(g, a, b, index, result, dim, include_self):
     """The gradient of each factor: the product of the others, also where one factor is zero."""
-    b = b[tuple(slice(0, n) for n in index.shape)]
+    b = corner(b, index.shape)
     zero = b == 0
     zeros = gathered(scatter_zeros(zeros_like(b) + zero, index, g.shape, dim), index, dim)
     alone = zero & (zeros == 1)

@@ -1,0 +1,36 @@
+"""out= for functions that are made of several operators: the result is copied into the tensor given."""
+
+from functools import wraps
+
+from autogradlab.dispatch import call_out
+from autogradlab.table import functions, operator
+
+from . import samples
+from .copy import clone
+
+NAMES = """
+    bucketize clamp_max clamp_min column_stack cross diag dstack float_power ger histc hstack inner kron ldexp
+    multinomial nanmean nanquantile nonzero outer quantile row_stack searchsorted take_along_dim vdot vstack where
+"""
+
+
+@operator(moves=True, public=(), samples=samples.unary)
+class out_:
+    """What is written: a copy."""
+
+    kernel, grad_a = clone.block.kernel, clone.block.grad_a
+
+
+def takes_out(fn):
+    """A function with out=, which takes the shape of the result and keeps its dtype, as an operator's."""
+
+    @wraps(fn)
+    def face(*args, out=None, **kwargs):
+        made = fn(*args, **kwargs)
+        return made if out is None else call_out(out_, out, (made,))
+
+    return face
+
+
+for _name in NAMES.split():
+    functions[_name] = takes_out(functions[_name])
