@@ -11,6 +11,7 @@ import autogradlab as torch
 from autogradlab.learn.explorers.broadcasting import Alignment, BadShape, explore_broadcasting, read_shape
 from autogradlab.learn.explorers.descent import Descent, explore_descent
 from autogradlab.learn.explorers.indexing import BadIndex, Picked, explore_index
+from autogradlab.learn.explorers.numbers import explore_numbers, stored, vanishes
 from autogradlab.learn.explorers.slope import Slope, explore_slope
 from autogradlab.learn.explorers.strides import STARTS, STEPS, Chain, explore_strides
 from autogradlab.learn.explorers.switches import WAYS, Trial, explore_switches
@@ -326,6 +327,43 @@ def test_the_switches_view_shows_outcomes():
     assert "refused" in said(panel)
     way.value = list(WAYS)[1]
     assert "works" in said(panel)
+
+
+# A number in six formats.
+
+
+@pytest.mark.parametrize(
+    "value, format, bits, kept",
+    [(1.0, "float32", ("0", "01111111", "0" * 23), 1.0), (-2.0, "bfloat16", ("1", "10000000", "0" * 7), -2.0),
+     (0.1, "float16", ("0", "01011", "1001100110"), 0.0999755859375), (1.5, "float8_e4m3fn", ("0", "0111", "100"), 1.5),
+     (1e-8, "float16", ("0", "00000", "0" * 10), 0.0), (70000.0, "float16", ("0", "11111", "0" * 10), math.inf)],
+)  # fmt: skip
+def test_bits_are_those_of_the_format(value, format, bits, kept):
+    s = stored(value, format)
+    assert s.bits == bits and s.value == kept
+
+
+def test_a_remark_says_what_the_format_did():
+    assert stored(0.5, "float16").remark() == "exact" and "overflow" in stored(1e5, "float16").remark()
+    assert "underflow" in stored(1e-8, "float16").remark() and stored(math.nan, "float32").remark() == "not a number"
+    assert "saturated" in stored(1000.0, "float8_e4m3fn").remark() and "off by" in stored(0.1, "bfloat16").remark()
+
+
+def test_small_numbers_vanish_beside_large_ones():
+    assert vanishes(256.0, 1.0, "bfloat16") and not vanishes(128.0, 1.0, "bfloat16")
+    assert vanishes(2.0**24, 1.0, "float32") and not vanishes(2.0**24, 1.0, "float64")
+
+
+def test_the_numbers_view_follows_what_is_typed():
+    panel = explore_numbers(0.1, 1.0)
+    number, other = every(panel, widgets.Text)
+    assert "off by" in said(panel)
+    number.value = "1e-8"
+    assert "underflow" in said(panel) and "lost" in said(panel)
+    number.value = "ten"
+    assert "is no number" in said(panel)
+    number.value, other.value = "3", ""
+    assert "beside a larger" not in said(panel) and "exact" in said(panel)
 
 
 # The chain of views.
