@@ -13,9 +13,11 @@ from autogradlab.utils.checkpoint import checkpoint
 @pytest.fixture(autouse=True)
 def without_the_collector():
     gc.collect()
+    gc.freeze()  # what is there already is not looked through again and again
     gc.disable()
     yield
     gc.enable()
+    gc.unfreeze()
 
 
 class Freed:
