@@ -3,9 +3,11 @@
 Source: https://pytorch.org/docs/stable/autograd.html
 """
 
+import importlib
+
 from autogradlab.modes import enable_grad, inference_mode, no_grad, set_grad_enabled
 
-from . import function, functional, graph
+from . import function, graph
 from .anomaly import detect_anomaly, set_detect_anomaly
 from .calls import METHODS, backward, grad
 from .function import Function
@@ -19,7 +21,6 @@ __all__ = [
     "detect_anomaly",
     "enable_grad",
     "function",
-    "functional",
     "grad",
     "gradcheck",
     "gradgradcheck",
@@ -29,3 +30,10 @@ __all__ = [
     "set_detect_anomaly",
     "set_grad_enabled",
 ]
+
+
+def __getattr__(name: str):
+    """functional is loaded when first asked for."""
+    if name != "functional":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return importlib.import_module(f"{__name__}.functional")
