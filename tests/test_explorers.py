@@ -363,7 +363,7 @@ def test_the_numbers_view_follows_what_is_typed():
     number.value = "ten"
     assert "is no number" in said(panel)
     number.value, other.value = "3", ""
-    assert "beside a larger" not in said(panel) and "exact" in said(panel)
+    assert "added to" not in said(panel) and "exact" in said(panel)
 
 
 # The chain of views.

@@ -87,19 +87,19 @@ class Table:
             ]
             if self.beside is not None:
                 lost = vanishes(self.beside, self.value, s.format)
-                line.append(f"{self.beside:g} + it: {'lost' if lost else 'counts'}")
+                line.append("is lost" if lost else "counts")
             made.append([*line, s.remark()])
         return made
 
     def text(self) -> str:
         """The table in columns."""
-        cells = self.cells()
+        cells = [[c + f" beside {self.beside:g}" if c in ("is lost", "counts") else c for c in r] for r in self.cells()]
         widths = [max(len(r[k]) for r in cells) for k in range(len(cells[0]))]
         return "\n".join("  ".join(c.ljust(w) for c, w in zip(r, widths, strict=True)).rstrip() for r in cells)
 
     def html(self) -> str:
         """The same as a table with headings."""
-        beside = [] if self.beside is None else ["beside a larger number"]
+        beside = [] if self.beside is None else [f"added to {self.beside:g}"]
         heads = ["format", "sign", "exponent", "fraction", "stored", *beside, "what happened"]
         head = "".join(f'<th style="text-align:left;padding-right:12px">{h}</th>' for h in heads)
         style = "padding-right:12px;font-family:monospace;text-align:left"
