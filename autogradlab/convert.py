@@ -110,16 +110,19 @@ def fit(backend, array, dtype):
     return array if array.dtype == dtype.numpy else array.astype(dtype.numpy)
 
 
-def autocasts(fn):
-    """Mark a function made of several operators as one that autocast lists by its own name.
+def autocasts(name: str):
+    """Mark a function made of several operators as one that autocast lists, by this name.
 
     Its operands are cast before it begins, and autocast leaves alone what it does inside.
     """
 
-    @functools.wraps(fn)
-    def face(*args, **kwargs):
-        if not state.flags & AUTOCAST:
-            return fn(*args, **kwargs)
-        return state.autocast.run(fn, args, kwargs)
+    def mark(fn):
+        @functools.wraps(fn)
+        def face(*args, **kwargs):
+            if not state.flags & AUTOCAST:
+                return fn(*args, **kwargs)
+            return state.autocast.run(name, fn, args, kwargs)
 
-    return face
+        return face
+
+    return mark

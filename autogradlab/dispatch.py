@@ -333,6 +333,7 @@ def call_out(op, out: Tensor, inputs, options=NOTHING) -> Tensor:
     if not state.flags & NO_GRAD and any(t.requires_grad for t in (out, *inputs)):
         raise RuntimeError(f"{op.name}(): functions with out=... arguments don't support automatic differentiation.")
     views.check_writable(out, False)
+    views.check_apart(out, inputs)
     made = call(op, inputs, options)
     if not isinstance(made, Tensor):
         raise TypeError(f"{op.name}(): out= is for operators with one result; this one returns {len(made)}.")

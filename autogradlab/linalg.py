@@ -3,6 +3,7 @@
 import math
 
 from . import errors, shapes
+from .convert import autocasts
 from .ops.decompose import (
     LinAlgError,
     linalg_cholesky,
@@ -42,11 +43,13 @@ def _out(made, out):
 # Solving and decomposing ----------------------------------------------------------------------------------------------
 
 
+@autocasts("inv")
 def inv(A, *, out=None):
     """The inverse of a square matrix, or of each of a batch."""
     return linalg_inv.function(A, out=out)
 
 
+@autocasts("solve")
 def solve(A, B, *, left=True, out=None):
     """The X with A @ X = B (X @ A = B if not left); B holds vectors if its shape is A's without the last dimension."""
     squares("linalg.solve", A)
@@ -69,26 +72,31 @@ def solve(A, B, *, left=True, out=None):
     return _out(made.squeeze(-1) if vector else made, out)
 
 
+@autocasts("det")
 def det(A, *, out=None):
     """The determinant."""
     return linalg_det.function(A, out=out)
 
 
+@autocasts("slogdet")
 def slogdet(A):
     """The determinant's sign and the logarithm of its size: (sign, logabsdet)."""
     return linalg_slogdet.function(A)
 
 
+@autocasts("cholesky")
 def cholesky(A, *, upper=False, out=None):
     """The lower triangle L with L @ L.T = A (upper: the upper one)."""
     return linalg_cholesky.function(A, upper=upper, out=out)
 
 
+@autocasts("qr")
 def qr(A, mode="reduced"):
     """Q with orthonormal columns and an upper triangle R with Q @ R = A."""
     return linalg_qr.function(A, mode)
 
 
+@autocasts("svdvals")
 def svdvals(A, *, driver=None):
     """The singular values, from the largest down."""
     return linalg_svd.function(A)[1]
@@ -113,6 +121,7 @@ def matrix_power(A, n, *, out=None):
 # Measuring ------------------------------------------------------------------------------------------------------------
 
 
+@autocasts("vector_norm")
 def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None, out=None):
     """The p-norm of the elements, of all or over dim, as of one vector."""
     if not x.dtype.is_floating_point:
@@ -120,6 +129,7 @@ def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None, out=None):
     return _norm.function(x, float(ord), dim, keepdim, dtype=dtype)
 
 
+@autocasts("matrix_norm")
 def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
     """A norm of matrices: "fro", "nuc" (the sum of the singular values), 1 and inf (the largest column or row sum), 2
     (the largest singular value); with a minus, the smallest.

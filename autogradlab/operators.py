@@ -203,6 +203,10 @@ class Operator:
     # Names ------------------------------------------------------------------------------------------------------------
 
     def public_name(self, name: str) -> str:
+        """PyTorch's name of what a node saves: a is self, a_shape is self_sym_sizes."""
+        owner, _, fact = name.rpartition("_")
+        if owner in self.inputs and fact in _FACTS:
+            return f"{PUBLIC.get(owner, owner)}_{_PUBLIC_FACTS.get(fact, fact)}"
         return PUBLIC.get(name, name)
 
     def __repr__(self) -> str:
@@ -230,11 +234,19 @@ class Operator:
                     f"{self.name}(): {str(exc).split('() ', 1)[-1]}; its signature is {self.signature()}."
                 ) from None
             raise
+        except AttributeError:  # arguments() asked something of what is no tensor
+            for name, value in zip(self.arguments.__code__.co_varnames[: len(self.inputs)], args, strict=False):
+                if not isinstance(value, Tensor):
+                    raise self._no_tensor(name, value) from None
+            raise
         for position, t in enumerate(inputs):
             if not isinstance(t, Tensor):
                 name = self.arguments.__code__.co_varnames[min(position, len(self.inputs) - 1)]
-                raise TypeError(f"{self.name}(): argument '{name}' must be Tensor, not {type(t).__name__}.")
+                raise self._no_tensor(name, t)
         return inputs, options
+
+    def _no_tensor(self, name: str, value) -> TypeError:
+        return TypeError(f"{self.name}(): argument '{name}' must be Tensor, not {type(value).__name__}.")
 
     def signature(self) -> str:
         """The public signature as text."""
@@ -288,6 +300,7 @@ def _widened(value):
     return value
 
 
+_PUBLIC_FACTS = {"shape": "sym_sizes", "stride": "sym_strides", "offset": "sym_storage_offset", "dtype": "scalar_type"}
 _FACTS = {
     "shape": lambda t: tuple(t.shape),
     "stride": Tensor.stride,

@@ -40,9 +40,11 @@ class Casting:
             return args, kwargs
         return tuple(self._within(a, dtype) for a in args), {k: self._within(v, dtype) for k, v in kwargs.items()}
 
-    def run(self, fn, args, kwargs):
-        """Call a function that is listed by its own name: autocast is off inside."""
-        args, kwargs = self.given(fn.__name__, args, kwargs)
+    def run(self, name: str, fn, args, kwargs):
+        """Call a function that is listed by a name of its own: autocast is off inside."""
+        if self.choice(name, [*_tensors(args), *_tensors(kwargs.values())]) is None:
+            return fn(*args, **kwargs)
+        args, kwargs = self.given(name, args, kwargs)
         with _without():
             return fn(*args, **kwargs)
 

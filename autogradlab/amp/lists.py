@@ -7,17 +7,20 @@ Every other operator takes what it gets.  The CPU's lists are shorter: it gains 
 https://pytorch.org/docs/stable/amp.html#autocast-op-reference
 """
 
-_PRODUCTS = "addbmm addmm baddbmm bmm conv1d conv2d conv_transpose2d linear matmul mm scaled_dot_product_attention"
+_PRODUCTS = """
+    addbmm addmm baddbmm bmm conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d linear matmul mm
+    scaled_dot_product_attention
+"""
 _LOSSES = """
     binary_cross_entropy_with_logits cosine_embedding_loss cross_entropy huber_loss kl_div l1_loss mse_loss nll_loss
     smooth_l1_loss
 """
 
 _CPU = {
-    "lower": _PRODUCTS,
+    "lower": f"{_PRODUCTS} prelu",
     "fp32": f"""
         {_LOSSES} binary_cross_entropy cdist prod quantile nanquantile trace
-        cholesky inv solve det slogdet qr svd matrix_norm vector_norm
+        cholesky inv solve qr svdvals
     """,
     "promote": "cat stack index_copy",
 }

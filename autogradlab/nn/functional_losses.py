@@ -7,6 +7,7 @@ import math
 import warnings
 
 from autogradlab import late
+from autogradlab.convert import autocasts
 from autogradlab.dispatch import call
 from autogradlab.ops import loss
 from autogradlab.ops.choose import clamp_min, where
@@ -66,6 +67,7 @@ def _nll(input, target, weight, reduction: str, ignore_index: int):
     return out.view(*plane) if plane and reduction == "none" else out
 
 
+@autocasts("cross_entropy")
 def cross_entropy(
     input,
     target,
@@ -165,6 +167,7 @@ def _weighted(each, weight, reduction: str):
     return out / weight.sum() if check_reduction(reduction) == "mean" else out
 
 
+@autocasts("l1_loss")
 def l1_loss(input, target, size_average=None, reduce=None, reduction: str = "mean", weight=None):
     """The absolute differences."""
     reduction = _old(size_average, reduce, reduction)
@@ -194,6 +197,7 @@ def huber_loss(input, target, reduction: str = "mean", delta: float = 1.0, weigh
     return _weighted(loss.huber_loss.function(input, target, "none", delta), weight, reduction)
 
 
+@autocasts("kl_div")
 def kl_div(input, target, size_average=None, reduce=None, reduction: str = "mean", log_target: bool = False):
     """target * (log(target) - input): how far the distribution exp(input) is from target.
 
@@ -252,6 +256,7 @@ def binary_cross_entropy_with_logits(
 # Distances of vectors -------------------------------------------------------------------------------------------------
 
 
+@autocasts("cosine_similarity")
 def cosine_similarity(x1, x2, dim: int = 1, eps: float = 1e-8):
     """The cosine of the angle between vectors along dim: x1 * x2 over their lengths, each at least eps."""
     x1, x2 = _broadcast(x1, x2)
@@ -314,6 +319,7 @@ def triplet_margin_loss(
     return _reduce(clamp_min(near - far + margin, 0), reduction)
 
 
+@autocasts("cosine_embedding_loss")
 def cosine_embedding_loss(
     input1, input2, target, margin: float = 0, size_average=None, reduce=None, reduction: str = "mean"
 ):

@@ -6,6 +6,7 @@ Definitions: https://pytorch.org/docs/stable/nn.functional.html#non-linear-activ
 import math
 
 from autogradlab import dtypes, shapes
+from autogradlab.convert import autocasts
 from autogradlab.dispatch import NOTHING
 from autogradlab.table import functions, methods, nn_functions, operator
 from autogradlab.tensor import Tensor
@@ -260,6 +261,7 @@ class prelu_kernel:
         return g * (a * ~(a > 0))
 
 
+@autocasts("prelu")
 def prelu(input, weight):
     """x above 0, weight * x below.  weight: one number, or one for each channel (dimension 1).
 

@@ -3,6 +3,7 @@
 import math
 
 from autogradlab import dtypes
+from autogradlab.convert import autocasts
 from autogradlab.table import functions, nn_functions, operator
 
 from .choose import where
@@ -33,6 +34,7 @@ class safe_softmax:
         return weighted - result * total(weighted, dim=(dim,), keepdim=True)
 
 
+@autocasts("scaled_dot_product_attention")
 def scaled_dot_product_attention(
     query, key, value, attn_mask=None, dropout_p: float = 0.0, is_causal: bool = False, scale=None, enable_gqa=False
 ):

@@ -7,6 +7,7 @@ convolution) and by weight.  (https://pytorch.org/docs/stable/generated/torch.nn
 from math import prod
 
 from autogradlab import errors
+from autogradlab.convert import autocasts
 from autogradlab.table import functions, nn_functions, operator
 
 from .kinds import floating_or_long, not_bool
@@ -254,7 +255,7 @@ def _public(n: int):
     transposed.__doc__ = f"The transposed convolution over {n} dimensions: what a convolution's gradient does."
     for fn, called in ((conv, name), (transposed, f"conv_transpose{n}d")):
         fn.__name__ = fn.__qualname__ = called
-        functions[called] = nn_functions[called] = fn
+        functions[called] = nn_functions[called] = autocasts(called)(fn)
 
 
 _public(1)

@@ -1,6 +1,7 @@
 """Products of matrices and vectors.  Half precision goes through a float32 product and is rounded once."""
 
 from autogradlab import shapes
+from autogradlab.convert import autocasts
 from autogradlab.dispatch import NOTHING
 from autogradlab.table import alias, method, operator, public
 from autogradlab.tensor import Tensor
@@ -175,10 +176,8 @@ def matmul(input, other, *, out=None):
         refuse("matmul", f"a second operand with {a[-1]} rows", input, other)
     if len(a) == 2 and len(b) == 2:
         return mm.function(input, other, out=out)
-    if len(a) == 1 and len(b) == 1:
-        return dot.function(input, other, out=out)
-    if len(a) == 2 and len(b) == 1:
-        return mv.function(input, other, out=out)
+    if len(b) == 1 and len(a) <= 2:
+        return _times_vector(input, other, out=out)
     if len(a) == 1 and len(b) == 2:
         return mm.function(input.unsqueeze(0), other).squeeze(0)
     if len(a) >= 3 and len(b) <= 2 and (other.requires_grad or input.is_contiguous()):
@@ -188,6 +187,12 @@ def matmul(input, other, *, out=None):
         return out
     shapes.broadcast_shapes(tuple(a[:-2]), tuple(b[:-2]))
     return matmul_batched.function(input, other, out=out)
+
+
+@autocasts("matmul")
+def _times_vector(input, other, *, out=None):
+    """A vector or matrix times a vector: under autocast a matmul, where mv and dot by name are left alone."""
+    return (dot if input.dim() == 1 else mv).function(input, other, out=out)
 
 
 public(matmul, also_method=True)

@@ -1,6 +1,7 @@
 """Linear maps as layers have them: the weight's rows are outputs."""
 
 from autogradlab import shapes
+from autogradlab.convert import autocasts
 from autogradlab.dispatch import NOTHING, call
 from autogradlab.table import functions, nn_functions, operator
 from autogradlab.tensor import Tensor
@@ -12,6 +13,7 @@ from .shape import permute
 PLAIN = {"beta": 1, "alpha": 1}
 
 
+@autocasts("linear")
 def linear(input, weight, bias=None):
     """input @ weight.T + bias.  input: (..., in); weight: (out, in); bias: (out,).  (D1 1.3)"""
     if not isinstance(input, Tensor) or not isinstance(weight, Tensor):
@@ -53,6 +55,7 @@ class trilinear:
         return trilinear(a, permute(b, dims=(2, 1, 0)), g)
 
 
+@autocasts("bilinear")
 def bilinear(input1, input2, weight, bias=None):
     """input1 @ weight[k] @ input2 for every output k.  weight: (out, in1, in2)."""
     if weight.dim() < 3:

@@ -3,6 +3,7 @@
 import numpy
 
 from autogradlab import dtypes
+from autogradlab.convert import autocasts
 from autogradlab.dispatch import NOTHING, call, operand
 from autogradlab.operators import numbers_to_tensors
 from autogradlab.table import alias, method, operator, public
@@ -293,6 +294,7 @@ class pow_tensor:
         return where((a == 0) & (b >= 0), zeros_like(g), g * (result * log(a)))
 
 
+@autocasts("pow")
 def pow(input, exponent, *, out=None):
     """input ** exponent, element by element; either may be a Python number, but not both."""
     if isinstance(exponent, Tensor):

@@ -3,6 +3,7 @@
 import math
 
 from autogradlab import dtypes, shapes
+from autogradlab.convert import autocasts
 from autogradlab.dispatch import common_dtype
 from autogradlab.table import alias, method, operator, public
 from autogradlab.tensor import Tensor
@@ -78,6 +79,7 @@ def _resized(self, args, kwargs):
 # By labels ------------------------------------------------------------------------------------------------------------
 
 
+@autocasts("tensordot")
 def tensordot(a, b, dims=2, out=None):
     """The products summed over pairs of dimensions: the last `dims` of a and the first of b, or as listed."""
     if isinstance(dims, Tensor):
@@ -113,6 +115,7 @@ def tensordot(a, b, dims=2, out=None):
     return mm.function(rows, columns).reshape(size)
 
 
+@autocasts("einsum")
 def einsum(*args):
     """Einstein's summation: einsum("ij,jk->ik", a, b).  A label repeated in one operand takes its diagonal, labels that
     the output lacks are summed over, "..." stands for the dimensions that broadcast.
@@ -245,11 +248,13 @@ def kron(input, other):
     return (left * right).reshape([i * k for i, k in zip(a, b, strict=True)])
 
 
+@autocasts("vdot")
 def vdot(input, other):
     """The sum of the products of two vectors' elements."""
     return dot.function(input, other)
 
 
+@autocasts("cross")
 def cross(input, other, dim=None):
     """The cross product of vectors of three elements along a dimension (the first of size 3 unless said)."""
     if dim is None:

@@ -5,6 +5,7 @@ import math
 import numpy
 
 from autogradlab import dtypes, errors, shapes
+from autogradlab.convert import autocasts
 from autogradlab.size import return_type
 from autogradlab.table import operator, public
 from autogradlab.tensor import Tensor
@@ -85,6 +86,7 @@ public(aminmax, also_method=True)
 # Quantiles ------------------------------------------------------------------------------------------------------------
 
 
+@autocasts("quantile")
 def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear"):
     """The value below which the fraction q of the elements lies, of all or along a dimension; several q at once stand
     in front.  Between two elements: linear, lower, higher, midpoint or nearest.
@@ -92,6 +94,7 @@ def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear"):
     return _quantile("quantile", input, q, dim, keepdim, interpolation, skip_nan=False)
 
 
+@autocasts("nanquantile")
 def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear"):
     """quantile() of the elements that are not nan."""
     return _quantile("nanquantile", input, q, dim, keepdim, interpolation, skip_nan=True)
