@@ -40,10 +40,11 @@ class Place:
     def arrive(self, nr: int, grad, lift: bool) -> None:
         """Add a gradient to those received for output `nr`."""
         if not nr:
-            if self.grad is None:
+            if self.own and not lift:
+                before = self.grad
+                before += grad
+            elif self.grad is None:
                 self.grad = grad
-            elif self.own and not lift:
-                self.grad += grad
             else:
                 self.grad = self.grad + grad
                 self.own = self.shape != ()  # NumPy's scalars cannot be added to in place
@@ -160,18 +161,19 @@ class Task:
             for target, grad in zip(place.targets, results):  # noqa: B905 - as many, or Node.run is wrong
                 if target is None:
                     continue
-                nr = 0
-                if type(target) is tuple:
+                if type(target) is tuple:  # a later output of a node
                     target, nr = target
-                if grad is not None:
-                    if nr or lift or grad.shape != target.shape or grad.dtype is not target.dtype:
-                        grad = self.fit(grad, target, nr, node)
-                    if target.grad is None and not nr:
+                    if grad is not None:
+                        target.arrive(nr, self.fit(grad, target, nr, node), lift)
+                elif grad is not None:
+                    if lift or grad.shape != target.shape or grad.dtype is not target.dtype:
+                        grad = self.fit(grad, target, 0, node)
+                    if target.grad is None:
                         target.grad = grad
                     else:
-                        target.arrive(nr, grad, lift)
-                target.waits -= 1
-                if not target.waits:
+                        target.arrive(0, grad, lift)
+                target.waits = left = target.waits - 1
+                if not left:
                     heappush(ready, target)
 
     def step(self, place: Place):
