@@ -10,7 +10,6 @@ import warnings
 
 # Results like 1/0 are values here (inf, nan), as in PyTorch; NumPy would warn of each.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"autogradlab\.")
-warnings.filterwarnings("ignore", r"(overflow|invalid value) encountered in reduce", RuntimeWarning, r"numpy\.")
 
 from . import autograd, cuda, dtypes, late, linalg, ops, random, table  # noqa: E402, F401
 from .autograd.anomaly import is_anomaly_enabled  # noqa: E402, F401

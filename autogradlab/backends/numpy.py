@@ -21,12 +21,23 @@ def _choice(ufunc):
     return staticmethod(reduce)
 
 
+def _running(ufunc):
+    def accumulate(a, axis, dtype=None, out=None):
+        return ufunc.accumulate(a, axis, dtype, out)
+
+    return staticmethod(accumulate)
+
+
 class Namespace:
-    """numpy's functions; reductions go to the ufunc at once, which for small arrays takes a third of the time."""
+    """numpy's functions; reductions go to the ufunc at once, which for small arrays takes a third of the time.
+
+    And what NumPy warns of then, such as an overflow, is said of a line of the engine, whose warnings are switched off.
+    """
 
     sum, prod = _reduction(numpy.add), _reduction(numpy.multiply)
     max, min = _choice(numpy.maximum), _choice(numpy.minimum)
     all, any = _choice(numpy.logical_and), _choice(numpy.logical_or)
+    cumsum, cumprod = _running(numpy.add), _running(numpy.multiply)
 
     def __getattr__(self, name: str):  # once for each name
         found = getattr(numpy, name)
