@@ -7,6 +7,7 @@
     python3 course.py check 03         run your exercise as the instructor will, and say what to mend
     python3 course.py submit 03        hand it in
     python3 course.py grade            (instructors) collect, grade, give feedback
+    python3 course.py learner-tree DIR (instructors) a copy of the course without solutions
 
 for maintainers:
 
@@ -34,7 +35,7 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.realpath(__file__))
-IN_THE_ENVIRONMENT = ("start", "check", "submit", "grade", "exercises", "notebooks", "lint", "oracle")
+IN_THE_ENVIRONMENT = ("start", "check", "submit", "grade", "exercises", "notebooks", "lint", "oracle", "learner-tree")
 COMMANDS = ("lab", "test", "doctor", "setup") + IN_THE_ENVIRONMENT + ("lock", "format")
 
 

@@ -3,7 +3,7 @@
 import importlib
 import sys
 
-COMMANDS = ("start", "check", "submit", "grade", "exercises", "notebooks", "lint", "oracle")
+COMMANDS = ("start", "check", "submit", "grade", "exercises", "notebooks", "lint", "oracle", "learner-tree")
 
 
 def main() -> int:
@@ -12,7 +12,7 @@ def main() -> int:
         print(f"there is no command {command!r}. The commands are: {' '.join(COMMANDS)}", file=sys.stderr)
         return 2
     sys.argv[0] = f"course.py {command}"
-    return importlib.import_module(f"autogradlab.course.{command}").main(sys.argv[2:])
+    return importlib.import_module(f"autogradlab.course.{command.replace('-', '_')}").main(sys.argv[2:])
 
 
 if __name__ == "__main__":
