@@ -36,10 +36,10 @@ def test_from_numpy_shares_memory_whatever_the_layout():
     [
         ([[1, 2], [3]], ValueError, "expected sequence of length 2 at dim 1 .got 1."),
         ("text", TypeError, "Could not infer dtype of str"),
-        ([None], TypeError, "NoneType"),
+        ([None], RuntimeError, "NoneType"),
         (np.array(["a"]), TypeError, "can't convert np.ndarray of type <U1"),
         (np.zeros(2, complex), TypeError, "complex128"),
-        ([2**70], RuntimeError, "Overflow"),
+        ([2**70], ValueError, "Overflow"),
     ],
 )
 def test_data_that_is_no_tensor_is_refused(data, error, words):
@@ -246,3 +246,38 @@ def test_copying_a_tensor_with_tensor_says_what_to_use():
         warnings.simplefilter("always")
         torch.tensor(torch.ones(1))
     assert "detach().clone()" in str(seen[0].message)
+
+
+@pytest.mark.parametrize("write", [
+    lambda v, d: torch.ones(2, dtype=d).fill_(v),
+    lambda v, d: torch.ones(2, dtype=d).masked_fill(torch.tensor([True, True]), v),
+    lambda v, d: torch.full((2,), v, dtype=d),
+    lambda v, d: torch.full_like(torch.ones(2), v, dtype=d),
+    lambda v, d: torch.ones(2, dtype=d).index_fill(0, torch.tensor([0, 1]), v),
+])  # fmt: skip
+def test_a_number_that_is_written_fits_the_dtype(write):
+    assert write(-1, torch.uint8).tolist() == [255, 255] and write(1e20, torch.bool).tolist() == [True, True]
+    assert write(float("-inf"), torch.float16).tolist() == [float("-inf")] * 2
+    for value, dtype in ((300, torch.uint8), (math.nan, torch.int64), (-1e9, torch.float16), (2**40, torch.int32)):
+        with pytest.raises(RuntimeError, match="cannot be converted to type .* without overflow"):
+            write(value, dtype)
+
+
+def test_where_clamp_and_pow_refuse_a_number_that_does_not_fit_an_integer_dtype():
+    x = torch.ones(2, dtype=torch.uint8)
+    for call in (lambda: torch.where(x > 0, x, 300), lambda: x.clamp(max=300), lambda: x**300):
+        with pytest.raises(RuntimeError, match="without overflow"):
+            call()
+    assert (x + 300).tolist() == [45, 45]  # sums wrap round
+
+
+def test_a_dtype_may_be_python_s_and_nothing_else_that_is_no_dtype():
+    made = torch.zeros(2, dtype=int), torch.ones((2,), dtype=bool), torch.ones(2).to(float), torch.rand(2, dtype=float)
+    assert [t.dtype for t in made] == [torch.int64, torch.bool, torch.float64, torch.float64]
+    assert torch.tensor([1.5], dtype=int).sum(dtype=float).dtype is torch.float64
+    for make in (torch.zeros, torch.rand, torch.full):
+        with pytest.raises(TypeError, match="must be torch.dtype, not str"):
+            make(*[(2,), 1][: 1 + (make is torch.full)], dtype="float32")
+    for size in (1.5, "a", (2, "a")):
+        with pytest.raises(TypeError, match="a size must be an integer"):
+            torch.zeros(size)

@@ -1,13 +1,13 @@
 """One operand or the other, element by element: maximum, minimum, clamp, where."""
 
-from autogradlab import dtypes
+from autogradlab import dtypes, errors
 from autogradlab.dispatch import NOTHING, common_dtype, operand
 from autogradlab.table import alias, method, operator, public
 from autogradlab.tensor import Tensor
 
 from . import samples
 from .elementary import zeros_like
-from .kinds import binary, both_tensors, need_tensors, pointwise
+from .kinds import binary, both_tensors, held, need_tensors, pointwise
 
 
 @operator(**binary, samples=samples.pairs)
@@ -55,10 +55,14 @@ class clamp_:
         if min is None and max is None:
             raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None.")
         if isinstance(input, Tensor) and input._dtype is dtypes.bool_:
+            if isinstance(min, (bool, type(None))) and isinstance(max, (bool, type(None))):
+                raise errors.not_implemented("clamp", input._dtype)
             input = input.to(dtypes.int64)
         for bound in (min, max):
             if isinstance(bound, float) and isinstance(input, Tensor) and not input._dtype.is_floating_point:
                 input = input.to(dtypes.get_default_dtype())
+        if isinstance(input, Tensor):
+            min, max = (bound if bound is None else held(bound, input._dtype) for bound in (min, max))
         return (input,), {"min": min, "max": max}
 
     def kernel(xp, a, /, min=None, max=None, out=None):
@@ -112,8 +116,8 @@ def clamp(input, min=None, max=None, *, out=None):
     """Values held between min and max: numbers, or tensors that broadcast."""
     if not isinstance(min, Tensor) and not isinstance(max, Tensor):
         return clamp_.function(input, min, max, out=out)
-    held = input if min is None else at_least.function(input, min if isinstance(min, Tensor) else operand(min, input))
-    return held if max is None else at_most.function(held, max if isinstance(max, Tensor) else operand(max, input))
+    out = input if min is None else at_least.function(input, min if isinstance(min, Tensor) else operand(min, input))
+    return out if max is None else at_most.function(out, max if isinstance(max, Tensor) else operand(max, input))
 
 
 public(clamp, also_method=True)
@@ -185,6 +189,8 @@ def where(condition, input=None, other=None):
             f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition._dtype}."
         )
     beside = input if isinstance(input, Tensor) else other if isinstance(other, Tensor) else condition
+    if beside is not condition and beside._dtype.category == dtypes.INT:
+        input, other = (held(t, beside._dtype) if type(t) is int else t for t in (input, other))
     input, other = (t if isinstance(t, Tensor) else operand(t, beside) for t in (input, other))
     if input._dtype is not other._dtype:
         common = common_dtype((input, other))

@@ -1,13 +1,14 @@
 """Copies and conversions: clone, to, copy_, fill_, and the methods named after dtypes."""
 
 from autogradlab import backends, devices, dtypes, shapes
-from autogradlab.dispatch import NOTHING, call_into, operand, record
+from autogradlab.dispatch import NOTHING, call_into, record
 from autogradlab.modes import NO_GRAD, state
 from autogradlab.table import method, operator, public
 from autogradlab.tensor import Tensor, wrap
 
 from . import samples
 from .elementary import flat
+from .kinds import chosen, held
 
 
 def laid_out(a):
@@ -114,9 +115,11 @@ def to(input, *args, dtype=None, device=None, non_blocking=False, copy=False, me
             device = arg
         elif isinstance(arg, bool):
             pass  # non_blocking by position
+        elif isinstance(arg, type):
+            dtype = arg
         elif arg is not None:
             raise TypeError(f"to(): expected a dtype, a device or a Tensor: got {type(arg).__name__}.")
-    dtype = input._dtype if dtype is None else dtype
+    dtype = chosen(dtype, input._dtype)
     device = input._device if device is None else devices.resolve(device)
     out = input
     if device is not input._device:
@@ -220,8 +223,7 @@ def fill_(self, value):
         return call_into(
             fill_by, self, (self, value if value._device is self._device else to_device(value, self._device))
         )
-    operand(value, self)  # refuses what does not fit the dtype
-    return call_into(fill, self, (self,), {"value": value})
+    return call_into(fill, self, (self,), {"value": held(value, self._dtype)})
 
 
 def zero_(self):

@@ -12,6 +12,7 @@ from autogradlab.storage import UntypedStorage
 from autogradlab.table import method, public
 from autogradlab.tensor import Tensor, view_of, wrap
 
+from .kinds import chosen, held, limits
 from .shape import sizes
 
 
@@ -29,17 +30,12 @@ def _infer(data):
         return data.detach().host(), data._dtype
     if isinstance(data, (numpy.ndarray, numpy.generic)):
         return numpy.asarray(data), dtypes.from_numpy(data.dtype)
-    if isinstance(data, (list, tuple, range)):
+    if isinstance(data, (list, tuple, range, bool, int, float)):
         return _from_lists(data)
-    if isinstance(data, (bool, int, float)):
-        dtype = dtypes.of_python(data)
-        return numpy.array(data, _host_dtype(dtype)), dtype
     if hasattr(data, "__array__"):
         array = numpy.asarray(data)
         return array, dtypes.from_numpy(array.dtype)
-    raise TypeError(
-        f"Could not infer dtype of {type(data).__name__}: expected numbers, nested lists of them, or an array."
-    )
+    raise _no_number(type(data))
 
 
 def _host_dtype(dtype):
@@ -61,7 +57,7 @@ def _from_lists(data):
     try:
         return numpy.array(leaves, _host_dtype(dtype)).reshape(shape), dtype
     except OverflowError:
-        raise RuntimeError("Overflow when unpacking long: an integer does not fit 64 bits.") from None
+        raise ValueError("Overflow when unpacking long long: an integer does not fit 64 bits.") from None
 
 
 def _leaf_dtype(kind) -> dtypes.dtype:
@@ -73,7 +69,14 @@ def _leaf_dtype(kind) -> dtypes.dtype:
         return dtypes.get_default_dtype()
     if issubclass(kind, int):
         return dtypes.int64
-    raise TypeError(f"Could not infer dtype of {kind.__name__}: expected numbers or nested lists of them.")
+    if issubclass(kind, str):
+        raise ValueError("too many dimensions 'str': expected numbers or nested lists of them.")
+    raise _no_number(kind)
+
+
+def _no_number(kind) -> Exception:
+    what = TypeError if issubclass(kind, (str, bytes)) else RuntimeError
+    return what(f"Could not infer dtype of {kind.__name__}: expected numbers, nested lists of them, or an array.")
 
 
 def _shape_of(data, leaves: list, depth: int = 0):
@@ -114,24 +117,23 @@ def tensor(data, *, dtype=None, device=None, requires_grad: bool = False) -> Ten
         )
         device = data._device if device is None else device
     array, own = _infer(data)
-    dtype = own if dtype is None else dtype
+    dtype = chosen(dtype, own)
     if dtype in dtypes.FLOAT8:
         return (
             finish(numpy.array(array, "float32"), dtypes.float32, device, False).to(dtype).requires_grad_(requires_grad)
         )
-    return finish(_exact(array, dtype), dtype, device, requires_grad)
+    exact = not isinstance(data, numpy.ndarray)  # an array is converted as NumPy does it, wrapping round
+    return finish(_exact(array, dtype) if exact else array.astype(dtype.numpy), dtype, device, requires_grad)
 
 
 def _exact(array, dtype):
-    """A fresh array of the dtype; integers that do not fit are refused rather than wrapped."""
-    if dtype.category == dtypes.INT and array.dtype.kind in "iu" and array.size:
-        limits = dtypes.iinfo(dtype)
-        if array.min() < limits.min or array.max() > limits.max:
-            raise RuntimeError(
-                f"value cannot be converted to type {dtype.name} without overflow: it holds {limits.min} to "
-                f"{limits.max}."
-            )
-    return numpy.array(array, dtype.numpy)
+    """A fresh array of the dtype; numbers that do not fit integers are refused, as `held` says."""
+    if dtype.category == dtypes.INT and array.dtype.kind in "iuf" and array.size:
+        low, high = limits(dtype)
+        least, most = array.min(), array.max()
+        if not (low <= least and most <= high):  # nan is neither
+            held((least if not low <= least else most).item(), dtype)
+    return array.astype(dtype.numpy)
 
 
 def from_numpy(array) -> Tensor:
@@ -145,6 +147,8 @@ def from_numpy(array) -> Tensor:
             "with array.copy()."
         )
     dtype = dtypes.from_numpy(array.dtype)
+    if not array.dtype.isnative:
+        raise ValueError("given numpy array has byte order different from the native byte order: convert it first.")
     if not array.flags.writeable:
         warnings.warn(
             "The given NumPy array is not writable, and tensors cannot be marked so: copy it before writing.",
@@ -184,7 +188,7 @@ public(lambda data, dtype=None, device=None: as_tensor(data, dtype, device), "as
 
 def _filled(make, size, dtype, device, requires_grad, *args, named=None):
     size = size if named is None else (named,)
-    dtype = dtypes.get_default_dtype() if dtype is None else dtype
+    dtype = chosen(dtype, dtypes.get_default_dtype())
     device = devices.resolve(device)
     size = sizes(size)
     if any(n < 0 for n in size):
@@ -211,13 +215,16 @@ def empty(*args, size=None, dtype=None, device=None, requires_grad=False, memory
 def full(size, fill_value, *, dtype=None, device=None, requires_grad=False) -> Tensor:
     """A tensor of one number; its dtype is the number's unless given."""
     fill_value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
-    dtype = dtypes.of_python(fill_value) if dtype is None else dtype
-    return _filled("full", size if hasattr(size, "__iter__") else (size,), dtype, device, requires_grad, fill_value)
+    dtype = chosen(dtype, dtypes.of_python(fill_value))
+    if not hasattr(size, "__iter__"):
+        raise TypeError(f"full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}.")
+    return _filled("full", size, dtype, device, requires_grad,
+                   held(fill_value, dtype))  # fmt: skip
 
 
 def empty_strided(size, stride, *, dtype=None, device=None, requires_grad=False) -> Tensor:
     """An empty tensor with these strides."""
-    dtype = dtypes.get_default_dtype() if dtype is None else dtype
+    dtype = chosen(dtype, dtypes.get_default_dtype())
     device = devices.resolve(device)
     size, stride = sizes((size,)), sizes((stride,))
     version = None if state.flags & INFERENCE else 0
@@ -235,7 +242,7 @@ def _like(name: str, says: str):
     def like(input, *args, dtype=None, device=None, requires_grad=False, memory_format=None):
         out = empty_strided(
             tuple(input.shape), shapes.like_strides(tuple(input.shape), input.stride()),
-            dtype=dtype or input._dtype, device=device or input._device,
+            dtype=chosen(dtype, input._dtype), device=device or input._device,
         )  # fmt: skip
         if name != "empty":
             window = out.window
@@ -259,7 +266,7 @@ def full_like(input, fill_value, *, dtype=None, device=None, requires_grad=False
     """One number in the shape, dtype, device and order of dimensions of the input, unless said otherwise."""
     out = empty_like(input, dtype=dtype, device=device)
     value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
-    out.window[...] = value % 256 if out._dtype is dtypes.uint8 else value
+    out.window[...] = held(value, out._dtype)
     return out.requires_grad_() if requires_grad else out
 
 
@@ -268,7 +275,7 @@ public(full_like)
 
 def _new(make):
     def new(self, *size, dtype=None, device=None, requires_grad=False):
-        return make(*size, dtype=dtype or self._dtype, device=device or self._device, requires_grad=requires_grad)
+        return make(*size, dtype=chosen(dtype, self._dtype), device=device or self._device, requires_grad=requires_grad)
 
     return new
 
@@ -311,6 +318,7 @@ def arange(start=0, end=None, step=1, *, dtype=None, layout=None, device=None, r
         raise RuntimeError(f"unsupported range: {start} -> {end}.")
     if (end - start) * step < 0:
         raise RuntimeError(f"upper bound and lower bound inconsistent with step sign: from {start} to {end} by {step}.")
+    dtype = chosen(dtype)
     if dtype is None:
         dtype = dtypes.get_default_dtype() if any(isinstance(v, float) for v in (start, end, step)) else dtypes.int64
     first, stride = start, step
@@ -335,13 +343,13 @@ def _spaced(name, start, end, steps, dtype):
 
 def linspace(start, end, steps: int, *, dtype=None, layout=None, device=None, requires_grad=False) -> Tensor:
     """`steps` numbers from start to end, both included, evenly spaced."""
-    dtype = dtypes.get_default_dtype() if dtype is None else dtype
+    dtype = chosen(dtype, dtypes.get_default_dtype())
     return finish(_spaced("linspace", start, end, steps, dtype).astype(dtype.numpy), dtype, device, requires_grad)
 
 
 def logspace(start, end, steps: int, base=10.0, *, dtype=None, layout=None, device=None, requires_grad=False) -> Tensor:
     """`steps` numbers from base ** start to base ** end, evenly spaced in their logarithms."""
-    dtype = dtypes.get_default_dtype() if dtype is None else dtype
+    dtype = chosen(dtype, dtypes.get_default_dtype())
     powers = float(base) ** _spaced("logspace", start, end, steps, dtype)
     return finish(powers.astype(dtype.numpy), dtype, device, requires_grad)
 
@@ -351,7 +359,7 @@ def eye(n: int, m: int | None = None, *, dtype=None, layout=None, device=None, r
     for name, size in (("n", n), ("m", n if m is None else m)):
         if size < 0:
             raise RuntimeError(f"{name} must be greater or equal to 0, got {size}.")
-    dtype = dtypes.get_default_dtype() if dtype is None else dtype
+    dtype = chosen(dtype, dtypes.get_default_dtype())
     return finish(numpy.eye(n, m).astype(dtype.numpy), dtype, device, requires_grad)
 
 

@@ -1,5 +1,8 @@
 """What operators of one kind have in common: flags for their blocks, and arguments."""
 
+import functools
+import math
+
 from autogradlab import dtypes
 from autogradlab.dispatch import NOTHING
 from autogradlab.operators import numbers_to_tensors
@@ -50,6 +53,43 @@ def need_tensors(name: str, **given) -> None:
     for argument, value in given.items():
         if not isinstance(value, Tensor):
             raise TypeError(f"{name}(): argument '{argument}' must be Tensor, not {type(value).__name__}.")
+
+
+_PYTHON = {bool: dtypes.bool_, int: dtypes.int64, float: dtypes.float64}
+
+
+def chosen(dtype, otherwise=None):
+    """The dtype that a caller asks for, who may say Python's bool, int or float; `otherwise` for None."""
+    if dtype is None or isinstance(dtype, dtypes.dtype):
+        return dtype or otherwise
+    if isinstance(dtype, type) and dtype in _PYTHON:
+        return _PYTHON[dtype]
+    raise TypeError(f"argument 'dtype' must be torch.dtype, not {type(dtype).__name__}: got {dtype!r}.")
+
+
+@functools.cache
+def limits(dtype) -> tuple:
+    """The smallest and largest number that is written into a dtype; negative ones wrap round in unsigned integers."""
+    if dtype.is_floating_point:
+        info = dtypes.finfo(dtype)
+        return info.min, info.max
+    info = dtypes.iinfo(dtype)
+    return info.min if dtype.is_signed else -info.max, info.max
+
+
+def held(value, dtype):
+    """A number as a tensor of this dtype holds it; RuntimeError if it does not fit (infinity and nan fit floats)."""
+    value = value.item() if hasattr(value, "item") else value
+    if not isinstance(value, (bool, int, float)):
+        raise TypeError(f"expected a number, but got {type(value).__name__}.")
+    if dtype is dtypes.bool_:
+        return bool(value)
+    low, high = limits(dtype)
+    if dtype.is_floating_point and (value != value or abs(value) == math.inf) or low <= value <= high:
+        return value if dtype.is_floating_point else int(value) if dtype.is_signed else int(value) % (high + 1)
+    raise RuntimeError(
+        f"value cannot be converted to type {dtype.name} without overflow: it holds {low} to {high}, got {value}."
+    )
 
 
 def in_order(xp, out):

@@ -1,11 +1,11 @@
 """Masks: masked_fill, masked_select, nonzero.  A mask is a bool tensor that broadcasts.  (D1 2.2, 4.2)"""
 
 from autogradlab import dtypes, shapes
-from autogradlab.dispatch import NOTHING, operand
+from autogradlab.dispatch import NOTHING
 from autogradlab.table import method, operator, public
 from autogradlab.tensor import Tensor, wrap
 
-from .kinds import in_order
+from .kinds import held, in_order
 
 
 def _mask_samples(make):
@@ -20,8 +20,7 @@ class masked_fill_:
     def arguments(input, mask, value):
         if mask._dtype is not dtypes.bool_:
             raise RuntimeError(f"masked_fill only supports boolean masks, but got mask with dtype {mask._dtype}.")
-        operand(value, input)
-        return (input, mask), {"value": value if input._dtype.is_floating_point else int(value)}
+        return (input, mask), {"value": held(value, input._dtype)}
 
     def kernel(xp, a, mask, /, value):
         return in_order(xp, xp.where(mask, xp.full((), value, a.dtype), a))

@@ -12,7 +12,7 @@ from autogradlab.tensor import Tensor
 from . import samples
 from .choose import where
 from .elementary import flat, log, zeros_like
-from .kinds import binary, need_tensors, not_bool, number_second, pointwise
+from .kinds import binary, held, need_tensors, not_bool, number_second, pointwise
 from .rounding import floor, sign, trunc
 
 
@@ -254,6 +254,8 @@ class pow_scalar:
                 raise RuntimeError("Integers to negative integer powers are not allowed: convert to float first.")
             elif input._dtype is dtypes.bool_:
                 input = input.to(dtypes.int64)
+            else:
+                held(exponent, input._dtype)
         return (input,), {"exponent": exponent}
 
     def kernel(xp, a, /, exponent, out=None):

@@ -15,6 +15,7 @@ from autogradlab.tensor import Tensor, wrap
 
 from .create import finish
 from .elementary import zeros_like
+from .kinds import chosen
 from .shape import sizes
 
 
@@ -128,7 +129,7 @@ def _source(generator, device):
 
 
 def _draw(size, dtype, device, requires_grad, draw, generator=None):
-    dtype = dtypes.get_default_dtype() if dtype is None else dtype
+    dtype = chosen(dtype, dtypes.get_default_dtype())
     device = devices.resolve(device)
     size = sizes(size)
     if any(n < 0 for n in size):
@@ -139,6 +140,7 @@ def _draw(size, dtype, device, requires_grad, draw, generator=None):
 
 
 def _floats(name: str, dtype):
+    dtype = chosen(dtype)
     if dtype is not None and not dtype.is_floating_point:
         raise NotImplementedError(
             f'"{name}" not implemented for {dtype.legacy_name!r}: random fractions need a floating point dtype.'
@@ -169,7 +171,7 @@ def randint(
         raise TypeError("randint(): expected (high, size) or (low, high, size).")
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}.")
-    dtype = dtypes.int64 if dtype is None else dtype
+    dtype = chosen(dtype, dtypes.int64)
     return _draw((size,), dtype, device, requires_grad, lambda r, n, d: r.integers(low, high, n), generator)
 
 
@@ -177,7 +179,9 @@ def randperm(n: int, *, generator=None, dtype=None, layout=None, device=None, re
     """The integers 0 to n - 1 in random order."""
     if n < 0:
         raise RuntimeError(f"n must be non-negative, got {n}.")
-    return _draw((n,), dtype or dtypes.int64, device, requires_grad, lambda r, n, d: r.permutation(n[0]), generator)
+    return _draw(
+        (n,), chosen(dtype, dtypes.int64), device, requires_grad, lambda r, n, d: r.permutation(n[0]), generator
+    )
 
 
 def normal(

@@ -13,7 +13,7 @@ from autogradlab.table import method, operator
 from . import samples
 from .choose import where
 from .elementary import exp, zeros_like
-from .kinds import in_order
+from .kinds import chosen, in_order
 from .rounding import sign
 from .running import has_zero, others
 from .shape import expand
@@ -52,6 +52,7 @@ def _reduction(input, dim=None, keepdim=False, *, dtype=None):
         raise TypeError("a reduction with keepdim=True needs dim: which dimensions to keep, with size 1.")
     options = {"dim": axes(input, dim), "keepdim": bool(keepdim)}
     if dtype is not None:
+        dtype = chosen(dtype)
         input, options["dtype"] = input.to(dtype), dtype
     return (input,), options
 

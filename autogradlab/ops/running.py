@@ -12,7 +12,7 @@ from .choose import where
 from .elementary import exp, log, zeros_like
 from .gather import scatter_zeros
 from .join import cat, flip
-from .kinds import floating, in_order
+from .kinds import chosen, floating, in_order
 
 
 def _running_samples(make):
@@ -23,6 +23,7 @@ def _running_samples(make):
 def _running(input, dim, *, dtype=None):
     options = {"dim": shapes.wrap_dim(dim, input.dim())}
     if dtype is not None:
+        dtype = chosen(dtype)
         input, options["dtype"] = input.to(dtype), dtype
     return (input,), options
 

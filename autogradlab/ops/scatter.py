@@ -1,7 +1,7 @@
 """Writing at chosen places, beyond scatter and index_put: reductions, whole slices, masks, flat positions."""
 
 from autogradlab import dtypes, shapes
-from autogradlab.dispatch import NOTHING, operand
+from autogradlab.dispatch import NOTHING
 from autogradlab.table import method, operator, public
 from autogradlab.tensor import Tensor
 
@@ -10,6 +10,7 @@ from .elementary import zeros_like
 from .gather import _along, _coordinates, blanked, corner, gathered, padded, scatter_zeros
 from .index import checked, index_backward, index_put_, setitem
 from .index import index as at_positions
+from .kinds import held
 from .shape import expand, reshape
 
 REDUCTIONS = ("sum", "prod", "mean", "amax", "amin")
@@ -220,8 +221,7 @@ class index_fill_number:
     """A copy with one number in the slices that a 1-D index names."""
 
     def arguments(input, index, dim, value):
-        operand(value, input)
-        return (input, index), {"dim": dim, "value": value if input._dtype.is_floating_point else int(value)}
+        return (input, index), {"dim": dim, "value": held(value, input._dtype)}
 
     def kernel(xp, a, index, /, dim, value):
         return _written(a, index, value, dim)

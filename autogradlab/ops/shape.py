@@ -1,20 +1,26 @@
 """Views by shape: the same storage, other sizes and strides.  Nothing here moves data but reshape, where it must."""
 
+from operator import index as operator_index
+
 from autogradlab import dtypes, errors, shapes, views
 from autogradlab.dispatch import NOTHING, call_view_by, make_node
 from autogradlab.modes import NO_GRAD, state
 from autogradlab.size import Size
 from autogradlab.table import alias, method, operator, public
-from autogradlab.tensor import view_of
+from autogradlab.tensor import Tensor, view_of
 
 from .copy import pack
 
 
 def sizes(args) -> tuple:
     """Sizes or dims given one by one or as one sequence."""
-    if len(args) == 1 and not isinstance(args[0], int) and hasattr(args[0], "__iter__"):
+    if len(args) == 1 and hasattr(args[0], "__iter__") and not isinstance(args[0], (str, Tensor)):
         args = args[0]
-    return tuple(map(int, args))
+    try:
+        return tuple(map(operator_index, args))
+    except TypeError:
+        wrong = next(n for n in args if not hasattr(n, "__index__"))
+        raise TypeError(f"a size must be an integer, but got {type(wrong).__name__}: {wrong!r}.") from None
 
 
 def _view_samples(make):
