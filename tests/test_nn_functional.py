@@ -358,3 +358,28 @@ def test_multihead_attention_is_its_heads_side_by_side():
     assert layer(x).shape == x.shape
     with pytest.raises(AssertionError, match="embedding dimension"):
         m(make(3, 2, 5), x, x)
+
+
+@pytest.mark.parametrize("name", ["leaky_relu", "hardtanh", "relu6", "softshrink", "hardshrink", "relu"])
+def test_second_derivatives_of_straight_lines_are_zeros_and_not_missing(name):
+    x = torch.tensor([-2.0, 0.3, 2.0], requires_grad=True)
+    (g,) = torch.autograd.grad(getattr(F, name)(x).sum(), x, create_graph=True)
+    (second,) = torch.autograd.grad((g * g).sum(), x)
+    assert second.tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("half", [torch.bfloat16, torch.float16])
+def test_normalisation_takes_float32_parameters_beside_half_precision(half):
+    x, weight = torch.arange(24.0).reshape(4, 2, 3).to(half).requires_grad_(), torch.ones(3, requires_grad=True)
+    out = F.layer_norm(x, (3,), weight, torch.zeros(3))
+    out.sum().backward()
+    assert (out.dtype, x.grad.dtype, weight.grad.dtype) == (half, half, torch.float32)
+    two = torch.zeros(2), torch.ones(2)
+    for made in (
+        F.batch_norm(x, *two, two[1], two[0]),
+        F.batch_norm(x, *two, training=True),
+        F.group_norm(x, 2, two[1]),
+    ):
+        assert made.dtype is half
+    with pytest.raises(RuntimeError, match="mixed dtype"):
+        F.layer_norm(x, (3,), weight.double())

@@ -13,7 +13,7 @@ from autogradlab.tensor import Tensor
 
 from . import samples
 from .choose import where
-from .elementary import erf, exp, sigmoid, tanh
+from .elementary import erf, exp, flat, sigmoid, tanh, zeros_like
 from .join import cat
 from .kinds import floating, not_bool
 
@@ -136,6 +136,35 @@ class celu:
         return where(a > 0, g, g * exp(a * (a < 0) / alpha))
 
 
+def _by_steps(name: str):
+    """(g, input, slope) -> g * slope: the gradient of straight lines, which depends on the input by steps only.
+
+    Under create_graph it is an operator, from which 0 flows back to the input, as in PyTorch.
+    """
+
+    def arguments(input, other, slope):
+        return (input, other, slope), NOTHING
+
+    def kernel(xp, a, b, c, /):
+        return a * c
+
+    def grad_a(g, c):
+        return g * c
+
+    def by_three(make):
+        yield (make(3, 4), make(3, 4), make(3, 4).detach()), {}
+
+    block = {"arguments": arguments, "kernel": kernel, "grad_a": grad_a, "grad_b": flat}
+    block = type(f"{name.lower()}_slopes", (), block)
+    recorded = operator(node=f"{name}BackwardBackward0", pointwise=True, public=(), samples=by_three)(block)
+    return lambda g, a, slope: recorded(g, a, slope) if isinstance(a, Tensor) else g * slope
+
+
+_leaky_relu, _hardtanh, _softshrink, _hardshrink, _threshold = map(
+    _by_steps, ("LeakyRelu", "Hardtanh", "Softshrink", "Hardshrink", "Threshold")
+)
+
+
 @operator(**activation, samples=lambda make: [((make(3, 4),), {}), ((make(3, 4), 0.2), {})])
 class leaky_relu:
     """x above 0, negative_slope * x below."""
@@ -147,6 +176,8 @@ class leaky_relu:
         return xp.where(a > 0, a, a * negative_slope)
 
     def grad_a(g, a, negative_slope):
+        if isinstance(a, Tensor):
+            return _leaky_relu(g, a, where(a > 0, zeros_like(a) + 1, negative_slope))
         return where(a > 0, g, g * negative_slope)
 
 
@@ -169,7 +200,7 @@ class hardtanh:
         return xp.clip(a, a.dtype.type(min_val), a.dtype.type(max_val))
 
     def grad_a(g, a, min_val, max_val):
-        return g * ((a > min_val) & (a < max_val))
+        return _hardtanh(g, a, (a > min_val) & (a < max_val))
 
 
 @operator(**activation, samples=samples.unary)
@@ -211,7 +242,7 @@ class softshrink:
         return a - xp.clip(a, a.dtype.type(-lambd), a.dtype.type(lambd))
 
     def grad_a(g, a, lambd):
-        return g * ((a > lambd) | (a < -lambd))
+        return _softshrink(g, a, (a > lambd) | (a < -lambd))
 
 
 @operator(pointwise=True, accepts=floating, public=("function", "method", "nn"),
@@ -225,7 +256,7 @@ class hardshrink:
         return a * ~((a >= -lambd) & (a <= lambd))
 
     def grad_a(g, a, lambd):
-        return g * ~((a >= -lambd) & (a <= lambd))
+        return _hardshrink(g, a, ~((a >= -lambd) & (a <= lambd)))
 
 
 @operator(pointwise=True, accepts=not_bool, public=("nn",), samples=lambda make: [((make(3, 4), 0.3, -1), {})])
@@ -240,7 +271,7 @@ class threshold:
         return xp.where(a <= limit, value, a)
 
     def grad_a(g, a, threshold):
-        return g * ~(a <= threshold)
+        return _threshold(g, a, ~(a <= threshold))
 
 
 @operator(node="PreluKernelBackward0", pointwise=True, accepts=floating, public=(),

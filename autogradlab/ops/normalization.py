@@ -66,6 +66,16 @@ def _others(affine) -> tuple:
     return tuple(d for d, n in enumerate(affine) if n == 1)
 
 
+def _wide_beside_half(name: str, input, *given) -> None:
+    """Refuse mixed dtypes, but for what autocast brings together: input in half precision, all else in float32."""
+    found = {t._dtype for t in given if t is not None}
+    if found - {input._dtype} and not (input._dtype.is_half and found == {dtypes.float32}):
+        raise RuntimeError(
+            f"{name}: mixed dtype: expected parameters of the input's dtype {input._dtype}, or float32 beside half "
+            f"precision, but got: {', '.join(sorted(map(str, found)))}."
+        )
+
+
 def _normalisation(name: str, node: str, says: str, samples):
     """One of the three: without and with weight (and bias)."""
 
@@ -76,6 +86,7 @@ def _normalisation(name: str, node: str, says: str, samples):
         options = {"view": view, "axes": axes, "eps": eps, "mean": mean, "rstd": rstd}
         if weight is None:
             return (input,), options
+        _wide_beside_half(name, input, weight, bias)
         options |= {"affine": affine, "size": tuple(weight.shape)}
         return (input, weight) if bias is None else (input, weight, bias), options
 
@@ -106,7 +117,7 @@ def _normalisation(name: str, node: str, says: str, samples):
     def grad_c(g, view, affine, size):
         return total(g.reshape(view), dim=_others(affine), keepdim=True).reshape(size)
 
-    flags = {"accepts": floating, "promote": False, "same_dtype": True, "autocast": "fp32", "public": (), "node": node}
+    flags = {"accepts": floating, "promote": False, "autocast": "fp32", "public": (), "node": node}
     plain = {
         "__doc__": says,
         "arguments": arguments,
@@ -150,16 +161,18 @@ def _by_statistics(make):
     yield (make(3, 2, 2), make(2).detach(), make(2, low=0.5).detach(), make(2), make(2)), {}
 
 
-@operator(node="NativeBatchNormBackward0", accepts=floating, promote=False, same_dtype=True, autocast="fp32", public=(),
+@operator(node="NativeBatchNormBackward0", accepts=floating, promote=False, autocast="fp32", public=(),
           samples=_by_statistics)  # fmt: skip
 class batch_norm_by_statistics:
     """Batch norm in evaluation: by a mean and variance that were gathered before."""
 
     def arguments(input, mean, variance, weight, bias, eps=1e-5):
+        _wide_beside_half("batch_norm", input, mean, variance, weight, bias)
         return (input, mean, variance, weight, bias), {"eps": eps}
 
     def kernel(xp, a, mean, variance, b, c, /, eps):
         shape = (1, -1, *[1] * (a.ndim - 2))
+        mean, variance, b, c = (t.astype(a.dtype) for t in (mean, variance, b, c))
         scale = b / xp.sqrt(variance + eps)
         out = a * scale.reshape(shape)
         out += (c - mean * scale).reshape(shape)
