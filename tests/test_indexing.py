@@ -139,3 +139,14 @@ def test_a_failed_write_leaves_the_tensor_alone():
         with pytest.raises((IndexError, RuntimeError)):
             x[key] = value
     assert torch.equal(x, before) and x._version == version
+
+
+def test_nan_comes_before_infinity_in_descending_order():
+    x = torch.tensor([1.0, float("inf"), float("nan"), 3.0, float("nan")])
+    assert x.topk(3).indices.tolist() == [2, 4, 1] and x.argsort(descending=True).tolist() == [2, 4, 1, 3, 0]
+    assert x.topk(2, largest=False).indices.tolist() == [0, 3]
+
+
+def test_nothing_is_cut_into_pieces_of_nothing():
+    x = torch.zeros(0, 2)
+    assert [p.shape for p in x.split(0)] == [(0, 2)] and [p.shape for p in x.chunk(3)] == [(0, 2)] * 3

@@ -281,3 +281,10 @@ def test_a_dtype_may_be_python_s_and_nothing_else_that_is_no_dtype():
     for size in (1.5, "a", (2, "a")):
         with pytest.raises(TypeError, match="a size must be an integer"):
             torch.zeros(size)
+
+
+def test_seeds_are_integers_of_64_bits():
+    assert torch.Generator().manual_seed(-1).initial_seed() == 2**64 - 1
+    for seed, error in ((2**64, ValueError), (1.5, RuntimeError)):
+        with pytest.raises(error):
+            torch.Generator().manual_seed(seed)

@@ -19,9 +19,11 @@ def order(xp, a, dim, descending):
     key = a
     if descending:
         key = xp.invert(a) if a.dtype.kind in "bu" else -(a.astype("int64") if a.dtype.kind == "i" else a)
-    if a.dtype.kind == "f" and descending:  # nan counts as the largest
-        key = xp.where(a != a, xp.full((), -xp.inf, a.dtype), key)
-    return xp.argsort(key, axis=dim, kind="stable")
+    where = xp.argsort(key, axis=dim, kind="stable")
+    if descending and a.dtype.kind == "f" and bool(xp.any(a != a)):  # nan counts as the largest, above infinity
+        numbers = xp.take_along_axis(a == a, where, axis=dim)
+        where = xp.take_along_axis(where, xp.argsort(numbers, axis=dim, kind="stable"), axis=dim)
+    return where
 
 
 def _sort_samples(make):

@@ -30,12 +30,16 @@ class Generator:
     def random(self):
         """The backend's object that draws."""
         if self._random is None:
-            self._random = self.device.backend.generator_from(self._seed % 2**64)
+            self._random = self.device.backend.generator_from(self._seed)
         return self._random
 
     def manual_seed(self, seed: int) -> "Generator":
-        """Start anew from a seed."""
-        self._seed, self._random = int(seed), None
+        """Start anew from a seed; negative ones count down from 2**64."""
+        if isinstance(seed, bool) or not isinstance(seed, int):
+            raise RuntimeError(f"manual_seed expected a long, but got {type(seed).__name__}.")
+        if not -(2**63) <= seed < 2**64:
+            raise ValueError(f"Overflow when unpacking long long: a seed lies in -2**63 to 2**64 - 1, got {seed}.")
+        self._seed, self._random = seed % 2**64, None
         return self
 
     def seed(self) -> int:
@@ -87,7 +91,7 @@ _defaults[default_generator.device] = default_generator
 def manual_seed(seed: int) -> Generator:
     """Start the random numbers of every device anew from a seed."""
     for generator in _defaults.values():
-        generator.manual_seed(seed)
+        generator.manual_seed(int(seed))
     return default_generator
 
 

@@ -217,6 +217,8 @@ class strided_gather:
 def _split_sizes(size: int, parts):
     """The lengths of the pieces: equal ones, or as listed."""
     if isinstance(parts, int):
+        if parts == 0 == size:
+            return [0]
         if parts <= 0:
             raise RuntimeError(f"split expects split_size be positive, got split_size={parts}.")
         return [min(parts, size - i) for i in range(0, max(size, 1), parts)]
@@ -270,7 +272,7 @@ def chunk(input, chunks: int, dim: int = 0):
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}.")
     size = input.shape[shapes.wrap_dim(dim, input.dim())]
-    return split.function(input, max(1, -(-size // chunks)), dim)
+    return split.function(input, -(-size // chunks) if size else [0] * chunks, dim)
 
 
 public(chunk, also_method=True)
