@@ -307,3 +307,11 @@ def test_a_scheduler_stepped_first_warns():
     with pytest.warns(UserWarning, match="before `optimizer.step"):
         scheduler.step()
     assert S._LRScheduler and issubclass(S.StepLR, S.LRScheduler)
+
+
+def test_sgd_without_momentum_keeps_no_state_and_groups_are_printed_apart():
+    a, b = (torch.ones(2, requires_grad=True) for _ in range(2))
+    optimizer = torch.optim.SGD([{"params": [a]}, {"params": [b], "lr": 1.0}], lr=0.1)
+    (a + b).sum().backward()
+    optimizer.step()
+    assert optimizer.state_dict()["state"] == {} and "weight_decay: 0\n\nParameter Group 1\n" in repr(optimizer)

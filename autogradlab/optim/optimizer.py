@@ -127,7 +127,10 @@ class Optimizer:
                     if grad is None:
                         continue
                     raw = -grad.window if group.get("maximize") else grad.window
-                    self.update(parameter.window, raw, self.state[parameter], group, parameter)
+                    state = self.state.get(parameter, {})
+                    self.update(parameter.window, raw, state, group, parameter)
+                    if state:
+                        self.state[parameter] = state
                     views.written(parameter)
         return loss
 
@@ -188,7 +191,9 @@ class Optimizer:
     def __repr__(self) -> str:
         lines = [f"{type(self).__name__} ("]
         for i, group in enumerate(self.param_groups):
-            lines += [f"Parameter Group {i}", *(f"    {k}: {group[k]}" for k in sorted(group) if k != "params")]
+            lines += ["", f"Parameter Group {i}"][not i :] + [
+                *(f"    {k}: {group[k]}" for k in sorted(group) if k != "params")
+            ]
         return "\n".join([*lines, ")"])
 
 

@@ -63,7 +63,7 @@ def default_collate(batch):
     if isinstance(first, collections.abc.Sequence):
         if any(len(sample) != len(first) for sample in batch):
             raise RuntimeError(f"each element in list of batch should be of equal size: got {[len(s) for s in batch]}.")
-        return _rebuilt(first, lambda _: [default_collate(list(column)) for column in zip(*batch, strict=True)])
+        return _rebuilt(first, lambda _: [default_collate(column) for column in zip(*batch, strict=True)])
     raise TypeError(
         "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found "
         f"{type(first).__name__}. Pass a collate_fn of your own."
