@@ -288,3 +288,20 @@ def test_seeds_are_integers_of_64_bits():
     for seed, error in ((2**64, ValueError), (1.5, RuntimeError)):
         with pytest.raises(error):
             torch.Generator().manual_seed(seed)
+
+
+def test_numbers_are_copied_and_legacy_names_of_types_are_dtypes():
+    assert torch.ones(2).copy_(3).tolist() == [3, 3] and torch.ones(2).type("torch.LongTensor").dtype is torch.int64
+    with pytest.raises(ValueError, match="invalid type"):
+        torch.ones(2).type("torch.NoTensor")
+
+
+@pytest.mark.parametrize(("call", "error"), [
+    (lambda: torch.meshgrid(torch.ones(2, 2)), RuntimeError),
+    (lambda: torch.meshgrid([1.0], [2.0]), TypeError),
+    (lambda: torch.zeros(0).argmin(), IndexError),
+    (lambda: torch.nn.Conv2d(1, 2, 0)(torch.ones(1, 1, 3, 3)), RuntimeError),
+])  # fmt: skip
+def test_empty_and_misshapen_input_is_refused(call, error):
+    with pytest.raises(error):
+        call()

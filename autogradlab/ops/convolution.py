@@ -48,6 +48,8 @@ class convolution:
     """Every patch of the input times the weight.  a: (N, in, ...), b: (out, in / groups, *kernel), c: (out,)."""
 
     def arguments(input, weight, bias=None, *, stride, padding, dilation, groups):
+        if min(*weight.shape[2:], 1) < 1:
+            raise RuntimeError(f"kernel size should be greater than zero, but got {tuple(weight.shape[2:])}.")
         options = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
         return (input, weight) if bias is None else (input, weight, bias), options
 

@@ -152,6 +152,11 @@ def type_(self, dtype=None, non_blocking=False):
     """The legacy type's name without an argument; with one, the tensor in that dtype."""
     if dtype is None:
         return f"torch.{'cuda.' if self._device.type == 'cuda' else ''}{self._dtype.legacy_name}Tensor"
+    if isinstance(dtype, str):  # the legacy name that type() gives
+        name = dtype.removeprefix("torch.").removesuffix("Tensor")
+        dtype = next((d for d in dtypes.ALL if d.legacy_name == name), None)
+        if dtype is None:
+            raise ValueError(f"invalid type: expected a dtype or a name like 'torch.FloatTensor', got {name!r}.")
     return to(self, dtype)
 
 
@@ -176,7 +181,9 @@ class copy:
 
 
 def copy_(self, src, non_blocking=False):
-    """Copy the values of `src` (any dtype and device, a shape that broadcasts) into this tensor."""
+    """Copy the values of `src` (any dtype and device, a shape that broadcasts; or a number) into this tensor."""
+    if isinstance(src, (bool, int, float)):
+        return fill_(self, src)
     if not isinstance(src, Tensor):
         raise TypeError(f"copy_(): argument 'other' must be Tensor, not {type(src).__name__}.")
     if src._device is not self._device:

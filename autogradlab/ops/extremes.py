@@ -134,7 +134,9 @@ _extreme("min", min_at, min_all, minimum)
 def _arg(name: str, says: str):
     def arguments(input, dim=None, keepdim=False):
         dim = None if dim is None else shapes.wrap_dim(dim, input.dim())
-        _needs_elements(name, input, None if dim is None or not input.shape else (dim,))
+        if not input.numel() and (dim is None or not input.shape[dim]):
+            raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0, or to have non-"
+                             f"zero size: the shape is {tuple(input.shape)}.")  # fmt: skip
         return (input,), {"dim": dim, "keepdim": bool(keepdim)}
 
     def kernel(xp, a, /, dim, keepdim):
