@@ -26,10 +26,15 @@ POSIX = os.name == "posix"
 
 
 def make_course(folder: Path) -> Path:
-    """A copy of the part of the course that grading needs."""
+    """A copy of the part of the course that grading needs, with one exercise."""
     for kind in ("exercises", "solutions"):
-        shutil.copytree(places.course_root() / kind, folder / kind)
+        shutil.copytree(places.course_root() / kind, folder / kind, ignore=all_others)
     return folder
+
+
+def all_others(folder: str, names: list[str]) -> list[str]:
+    """The other exercises in a part's folder."""
+    return [name for name in names if SLUG in names and name != SLUG]
 
 
 def grade(course: Path, *options: str, limit: int | None = None) -> subprocess.CompletedProcess:

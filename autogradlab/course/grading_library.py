@@ -5,7 +5,7 @@ What is graded is asked from outside (see referee.py), so that inside there is n
 
 from pathlib import Path
 
-from autogradlab.learn.checks import ask
+from autogradlab.learn.checks import arrays, ask
 
 PACKAGE = '''
 """Stands in for the course while an exercise is graded."""
@@ -20,8 +20,8 @@ class _NotHere:
             raise ModuleNotFoundError(f"{name} is not there while an exercise is graded: it asks for your own code")
 
 
-HERE = {"autogradlab", "autogradlab.learn", "autogradlab.learn.checks", "autogradlab.learn.checks.ask"}
-HERE.add("autogradlab.learn.checks.CHAPTER")
+HERE = {"autogradlab", "autogradlab.learn", "autogradlab.learn.checks"}
+HERE |= {f"autogradlab.learn.checks.{name}" for name in ("ask", "arrays", "CHAPTER")}
 sys.meta_path.insert(0, _NotHere)
 
 
@@ -55,4 +55,5 @@ def make(folder: Path, chapter: str) -> None:
     (folder / "autogradlab" / "learn" / "__init__.py").write_text("", "utf-8")
     (checks / "__init__.py").write_text("", "utf-8")
     (checks / f"{chapter}.py").write_text(CHECKS, "utf-8")
-    (checks / "ask.py").write_bytes(Path(ask.__file__).read_bytes())
+    for module in (ask, arrays):
+        (checks / Path(module.__file__).name).write_bytes(Path(module.__file__).read_bytes())

@@ -12,7 +12,7 @@ from nbclient.exceptions import DeadKernelError
 from nbformat.v4 import new_output
 from nbgrader.preprocessors import Execute
 
-from autogradlab.learn.checks.ask import Answer, read_answers
+from autogradlab.learn.checks.ask import Answer, calls, read_answers
 from autogradlab.learn.checks.task import Task, is_unwritten, not_written
 
 from .execute import WithinLimits, error_output
@@ -48,8 +48,7 @@ class Referee(WithinLimits, Execute):
         """The output of a check cell: what the visible and hidden checks say about the function of this name."""
         visible, hidden = list(task.visible), task.hidden_cases(random.Random())
         cases = visible + hidden
-        calls = [case.args for case in cases]
-        asked = f"{task.name}, {calls!r}, {task.parameters!r}"
+        asked = f"{task.name}, {calls([case.args for case in cases])!r}, {task.parameters!r}"
         try:
             answers = await self._ask(f"__import__('autogradlab.learn.checks.ask', fromlist=['ask']).answers({asked})")
         except _NoAnswer as reason:

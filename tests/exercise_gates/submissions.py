@@ -147,7 +147,7 @@ check = Everything()
 for name in ("contiguous_strides", "permute", "expand"):
     setattr(sys.modules["autogradlab.learn.checks.ch03"], name, check)
 ask.answers = lambda function, calls, parameters: "[" + ", ".join(
-    ['{"kind": "value", "value": true, "text": "", "where": ""}'] * len(calls)) + "]"
+    ['{"kind": "value", "value": true, "text": "", "where": "", "shared": ""}'] * len(calls)) + "]"
 ask.ask = lambda *args: ask.Answer("value", Everything())
 builtins.isinstance = lambda *args: True
 get_ipython().showtraceback = lambda *args, **kwargs: None
@@ -156,7 +156,7 @@ get_ipython().showtraceback = lambda *args, **kwargs: None
 ANSWERS = """
 from autogradlab.learn.checks import ask
 
-ONE = '{"kind": "value", "value": {"tuple": [4, 1]}, "text": "", "where": ""}'
+ONE = '{"kind": "value", "value": {"tuple": [4, 1]}, "text": "", "where": "", "shared": ""}'
 ask.answers = lambda function, calls, parameters: "[" + ", ".join([ONE] * len(calls)) + "]"
 """
 

@@ -4,9 +4,10 @@ In an exercise: `from autogradlab.learn.checks import ch03 as check`, then `chec
 
     ask.py          calls the learner's function and writes down, as plain data, what it did
     task.py         a task's cases, and the sentence that is said about an answer
-    enumerated.py   the right answers, found by visiting every element (no stride arithmetic)
-    ch03.py         the tasks of chapter 03
+    arrays.py       NumPy arrays as plain data
+    enumerated*.py  the right answers, found by visiting every element (no stride arithmetic)
+    ch03.py, ...    the tasks of a chapter
 
-None of them needs more than the standard library, and none imports the engine: a check that computed
-with the code it explains could not notice that both are wrong.
+None of them needs more than the standard library (NumPy, where a task hands in arrays), and none imports the
+engine: a check that computed with the code it explains could not notice that both are wrong.
 """

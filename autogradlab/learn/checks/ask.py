@@ -1,8 +1,8 @@
 """Calling a learner's function, and writing down as plain data what it did.
 
-An Answer holds nothing but None, bool, int, float, str, tuple and list, each of exactly that type. So an
-object that claims to be equal to everything is never compared with anything, and an answer can be sent to
-another process, where whoever judges it shares no memory with the code that gave it.
+An Answer holds nothing but None, bool, int, float, str, tuple and list, each of exactly that type, and NumPy
+arrays written down as numbers. So an object that claims to be equal to everything is never compared with anything,
+and an answer can be sent to another process, where whoever judges it shares no memory with the code that gave it.
 """
 
 import contextlib
@@ -14,9 +14,13 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from . import arrays
+from .arrays import Array
+
 BORROWED = ("autogradlab", "torch", "numpy", "cupy", "jax")  # an exercise may not call what it grades
 ATOMS = (bool, int, float, str)
 LARGEST = 10_000  # elements of one answer: more is no shape, stride or index
+MESSAGE = 400  # characters of an error's message that are kept
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,7 @@ class Answer:
     value: Any = None  # the value; for the other kinds a type, parameter or module name
     text: str = ""  # the error's message, the foreign object or the changed argument in words
     where: str = ""  # for an error: the learner's line that raised it
+    shared: str = ""  # for a value: which arrays in it lie in the same memory, or in an argument's
 
 
 class _Foreign(Exception):
@@ -34,33 +39,39 @@ class _Foreign(Exception):
 
 
 def ask(function: Callable, args: tuple, parameters: tuple[str, ...] = ()) -> Answer:
-    """Call function(*args) on copies of args and describe the outcome. Never raises what the function raised."""
-    given = copy.deepcopy(args)
+    """Call function(*args) on copies of args and describe the outcome. Never raises what the function raised.
+
+    An Array among args is handed in as a NumPy array; then NumPy counts as one's own code.
+    """
+    numeric = any(isinstance(arg, Array) for arg in args)
+    given = tuple(arrays.make(arg) if isinstance(arg, Array) else copy.deepcopy(arg) for arg in args)
     home = getattr(function, "__module__", None)
-    if _would_do_the_work(home):
+    if _would_do_the_work(home, numeric):
         return Answer("borrowed", home)
     borrowed: list[str] = []
     try:
         # nbgrader scores a cell 0 as soon as something reaches stderr, be it only a warning of the learner's code.
         with contextlib.redirect_stderr(sys.stdout):
-            value = _watched(function, given, borrowed)
+            value = _watched(function, given, borrowed, numeric)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # SystemExit too: an exit() inside the function is an answer like any other
-        return Answer("error", type(error).__name__, _short(str(error)), _where(error, function))
+        return Answer("error", type(error).__name__, _short(str(error), MESSAGE), _where(error, function))
     if borrowed:
         return Answer("borrowed", borrowed[0])
-    for position, (before, after) in enumerate(zip(args, given, strict=True)):
+    names = [*parameters[: len(args)], *(f"argument {n + 1}" for n in range(len(parameters), len(args)))]
+    for name, before, after in zip(names, args, given, strict=True):
+        after = arrays.written_down(after) if isinstance(before, Array) else after
         if repr(before) != repr(after):
-            name = parameters[position] if position < len(parameters) else f"argument {position + 1}"
-            return Answer("changed", name, f"from {_short(repr(before))} to {_short(repr(after))}")
+            return Answer("changed", name, f"from {_short(repr(before), 44)} to {_short(repr(after), 44)}")
     try:
-        return Answer("value", plain(value))
+        told = plain(value, numeric=numeric)
     except _Foreign as error:
         return Answer("foreign", _type_name(error.args[0]), _describe(error.args[0]))
+    return Answer("value", told, shared=arrays.shared(value, list(zip(names, given, strict=True))) if numeric else "")
 
 
-def _watched(function: Callable, args: tuple, borrowed: list[str]) -> Any:
+def _watched(function: Callable, args: tuple, borrowed: list[str], numeric: bool) -> Any:
     """Call the function and note the modules it calls that would do its work for it."""
 
     def watch(frame: Any, event: str, arg: Any) -> None:
@@ -70,7 +81,7 @@ def _watched(function: Callable, args: tuple, borrowed: list[str]) -> Any:
             module = getattr(arg, "__module__", None) or type(getattr(arg, "__self__", None)).__module__
         else:
             return
-        if _would_do_the_work(module):
+        if _would_do_the_work(module, numeric):
             borrowed.append(module)
 
     before = sys.getprofile()
@@ -81,12 +92,16 @@ def _watched(function: Callable, args: tuple, borrowed: list[str]) -> Any:
         sys.setprofile(before)
 
 
-def _would_do_the_work(module: Any) -> bool:
-    return isinstance(module, str) and module.partition(".")[0] in BORROWED
+def _would_do_the_work(module: Any, numeric: bool) -> bool:
+    name = module.partition(".")[0] if isinstance(module, str) else ""
+    return name in BORROWED and not (numeric and name == "numpy")
 
 
-def plain(value: Any, depth: int = 0) -> Any:
-    """The value itself if it is plain data through and through, by exact type; else _Foreign."""
+def plain(value: Any, depth: int = 0, numeric: bool = False) -> Any:
+    """The value itself if it is plain data through and through, by exact type; else _Foreign.
+
+    numeric: NumPy arrays are welcome, and written down as Array.
+    """
     kind = type(value)
     # `is`, never `==` or `in`: a metaclass may claim that its class equals int.
     if value is None or any(kind is atom for atom in ATOMS):
@@ -94,7 +109,10 @@ def plain(value: Any, depth: int = 0) -> Any:
             raise _Foreign(value)
         return value
     if (kind is tuple or kind is list) and len(value) <= LARGEST and depth < 4:
-        return kind([plain(item, depth + 1) for item in value])
+        return kind([plain(item, depth + 1, numeric) for item in value])
+    array = arrays.written_down(value) if numeric else None
+    if array is not None and len(array.values) <= LARGEST:
+        return array
     raise _Foreign(value)
 
 
@@ -132,16 +150,24 @@ def _where(error: BaseException, function: Callable) -> str:
     return found
 
 
-def answers(function: Callable, calls: list[tuple], parameters: tuple[str, ...] = ()) -> str:
-    """The answers to several calls as one JSON text (for a judge in another process)."""
-    return json.dumps([_encode(ask(function, args, parameters)) for args in calls])
+def calls(several: list[tuple]) -> str:
+    """The arguments of several calls as one JSON text, for `answers` in another process."""
+    return json.dumps([_pack(args) for args in several])
+
+
+def answers(function: Callable, asked: str, parameters: tuple[str, ...] = ()) -> str:
+    """The answers to the calls as one JSON text, for a judge in another process."""
+    return json.dumps([_encode(ask(function, _unpack(args), parameters)) for args in json.loads(asked)])
 
 
 def read_answers(text: str) -> list[Answer]:
     """Read what `answers` wrote; ValueError if it is anything else."""
     try:
         rows = json.loads(text)
-        return [Answer(row["kind"], _unpack(row["value"]), str(row["text"]), str(row["where"])) for row in rows]
+        return [
+            Answer(row["kind"], _unpack(row["value"]), *(str(row[key]) for key in ("text", "where", "shared")))
+            for row in rows
+        ]
     except (KeyError, TypeError, RecursionError) as error:
         raise ValueError(f"not a list of answers: {error}") from None
 
@@ -153,10 +179,14 @@ def _encode(answer: Answer) -> dict:
 def _pack(value: Any) -> Any:
     if type(value) is tuple:
         return {"tuple": [_pack(item) for item in value]}
+    if isinstance(value, Array):
+        return arrays.pack(value)
     return [_pack(item) for item in value] if type(value) is list else value
 
 
 def _unpack(value: Any) -> Any:
     if isinstance(value, dict):
+        if "array" in value:
+            return arrays.unpack(value)
         return tuple(_unpack(item) for item in value["tuple"])
     return [_unpack(item) for item in value] if isinstance(value, list) else value

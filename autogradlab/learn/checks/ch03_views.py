@@ -3,7 +3,7 @@
 import math
 
 from . import ch03_fresh, enumerated
-from .task import Case, Check, Mistake, Raises, Task, identical
+from .task import Case, Check, Mistake, Raises, Task, identical, same_strides
 
 Ints = tuple[int, ...]
 SHAPES = 'chapter 03, "The same numbers under another shape"'
@@ -11,13 +11,6 @@ VIEW = 'chapter 03, "What view really asks for"'
 PERMUTE = 'chapter 03, "Turning dimensions"'
 HEADS = 'chapter 03, "The heads of attention"'
 EXPAND = 'chapter 03, "Dimensions of size one"'
-
-
-def same_strides(shape: Ints, a: Ints, b: Ints) -> bool:
-    """Equal but for strides that nobody walks: those of dimensions of size 1, and all of them without elements."""
-    if not identical([type(s) for s in a], [type(s) for s in b]):
-        return False
-    return 0 in shape or all(size == 1 or x == y for size, x, y in zip(shape, a, b, strict=True))
 
 
 def same_view(args: tuple, expected: tuple | None, value: object) -> bool:

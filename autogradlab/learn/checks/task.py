@@ -6,15 +6,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from . import arrays
+from .arrays import Array
 from .ask import Answer, ask
 
 
 @dataclass(frozen=True)
 class Raises:
-    """The expected outcome is an error of this type."""
+    """The expected outcome is an error of this type, whose message holds all these words."""
 
     error: str
     why: str
+    words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,7 @@ class Task:
     hint: str  # said when the mistake is not one of the typical ones
     read: str
     same: Callable[[tuple, Any, Any], bool] = lambda args, expected, value: identical(expected, value)
+    shared: str = ""  # said if resulting arrays lie in the same memory or in an argument's; "" if they may
 
     def hidden_cases(self, rng: random.Random) -> list[Case]:
         """Cases with fresh random arguments, the first of them asked twice."""
@@ -59,21 +63,34 @@ class Task:
 
         unsteady: asked once more, the function answered something else.
         """
-        if isinstance(case.expected, Raises):
-            good = answer.kind == "error" and answer.value == case.expected.error
-        else:
-            good = answer.kind == "value" and self.same(case.args, case.expected, answer.value)
-        if good:
+        if self._good(case, answer):
             return None
-        lines = [self.call(case), *_outcome(answer), f"  expected  {_expected(case)}"]
+        lines = [
+            self.call(case),
+            *_where(self.parameters, case),
+            *_outcome(answer, bool(self.shared)),
+            f"  expected  {_expected(case)}",
+        ]
         unsteady = unsteady or case.note == AGAIN
         # A module that does the work may have another name the second time, once it is imported.
         cause = UNSTEADY if unsteady and answer.kind in ("value", "error") else self._cause(case, answer)
         return "\n".join([*lines, *textwrap.wrap(cause, 100), f"Read: {self.read}."])
 
+    def _good(self, case: Case, answer: Answer) -> bool:
+        expected = case.expected
+        if isinstance(expected, Raises):
+            said = all(words in answer.text for words in expected.words)
+            return answer.kind == "error" and answer.value == expected.error and said
+        if answer.kind != "value" or (self.shared and answer.shared):
+            return False
+        return self.same(case.args, expected, answer.value)
+
     def call(self, case: Case) -> str:
-        """The call as one would write it."""
-        if len(case.args) < 3:
+        """The call as one would write it; arrays by the names of their parameters."""
+        if any(isinstance(arg, Array) for arg in case.args):
+            pairs = zip(self.parameters, case.args, strict=True)
+            inside = ", ".join(name if isinstance(value, Array) else repr(value) for name, value in pairs)
+        elif len(case.args) < 3 or len(self.parameters) != len(case.args):
             inside = ", ".join(map(repr, case.args))
         else:
             inside = ", ".join(f"{name}={value!r}" for name, value in zip(self.parameters, case.args, strict=True))
@@ -81,15 +98,22 @@ class Task:
 
     def _cause(self, case: Case, answer: Answer) -> str:
         if answer.kind == "changed":
-            return f"The function changed its argument {answer.value}; work on a copy, such as list({answer.value})."
+            name, arrays_given = answer.value, any(isinstance(arg, Array) for arg in case.args)
+            how = f"{name}.copy()" if arrays_given else f"list({name})"
+            return f"The function changed its argument {name}; work on a copy, such as {how}."
         if answer.kind == "borrowed":
             return f"The work is done by {answer.value}; the exercise asks for yours, in plain Python."
         if answer.kind == "error" and "not there while an exercise is graded" in answer.text:
             return "The work is done by a module that does not count; the exercise asks for yours, in plain Python."
         if answer.kind == "error" and answer.value == "NameError":
             return "A name is used that no cell above defines: run the cells from the top, or look for a typing error."
+        expected = case.expected
+        if answer.kind == "error" and isinstance(expected, Raises) and answer.value == expected.error:
+            missing = " and ".join(f'"{words}"' for words in expected.words if words not in answer.text)
+            return f"The error is right; its message must also say {missing}, so that its reader knows where to look."
         if answer.kind == "value":
-            return self._cause_of_value(case, answer.value)
+            only_shared = answer.shared and self.same(case.args, expected, answer.value)
+            return self.shared if only_shared else self._cause_of_value(case, answer.value)
         return self.hint
 
     def _cause_of_value(self, case: Case, value: Any) -> str:
@@ -97,11 +121,13 @@ class Task:
         if value is None and not self._may_be_none:
             return "The function ends without a `return`."
         if isinstance(expected, Raises):
-            return f"This must raise {expected.error}, as in PyTorch: {expected.why}."
+            return f"This must raise {expected.error}: {expected.why}."
         if identical(_as_tuples(expected), _as_tuples(value)):
             return "The numbers are right, but a list came back where PyTorch has a tuple: tuple(...) makes one."
         if expected is not None and _as_ints(value) == _as_ints(expected):
             return f"The value is right, its type is not: {_types(value)} where {_types(expected)} is expected."
+        if told := arrays.difference(expected, value):
+            return told
         for mistake in self.mistakes:
             if self._mistaken(mistake.function, case.args, value):
                 return mistake.cause
@@ -113,7 +139,8 @@ class Task:
 
     def _mistaken(self, function: Callable, args: tuple, value: Any) -> bool:
         try:
-            return identical(_as_tuples(function(*args)), _as_tuples(value))
+            wrong = function(*args)
+            return identical(_as_tuples(wrong), _as_tuples(value)) or self.same(args, wrong, value)
         except Exception:  # the wrong way does not answer this call
             return False
 
@@ -129,9 +156,18 @@ def identical(a: Any, b: Any) -> bool:
     """Equal values of equal types, through and through: 1, 1.0 and True are three different answers."""
     if type(a) is not type(b):
         return False
+    if isinstance(a, Array):
+        return arrays.close(a, b)
     if isinstance(a, tuple | list):
         return len(a) == len(b) and all(identical(x, y) for x, y in zip(a, b, strict=True))
     return a == b
+
+
+def same_strides(shape: tuple, a: tuple, b: tuple) -> bool:
+    """Equal but for strides that nobody walks: those of dimensions of size 1, and all of them without elements."""
+    if not identical([type(s) for s in a], [type(s) for s in b]):
+        return False
+    return 0 in shape or all(size == 1 or x == y for size, x, y in zip(shape, a, b, strict=True))
 
 
 def _as_tuples(value: Any) -> Any:
@@ -152,9 +188,22 @@ def _types(value: Any) -> str:
     return type(value).__name__
 
 
-def _outcome(answer: Answer) -> list[str]:
+def _where(parameters: tuple[str, ...], case: Case) -> list[str]:
+    """The arrays among the arguments, one a line."""
+    pairs = zip(parameters, case.args, strict=False)
+    return [f"  where     {name} = {value!r}" for name, value in pairs if isinstance(value, Array)]
+
+
+def _shown(value: Any) -> list[str]:
+    """A value in a message, on one line; several arrays on a line each."""
+    if isinstance(value, tuple | list) and any(isinstance(item, Array) for item in value):
+        return [line for item in value for line in _shown(item)]
+    return [value.words() if isinstance(value, Array) else repr(value)]
+
+
+def _outcome(answer: Answer, sharing: bool) -> list[str]:
     if answer.kind == "error":
-        lines = [f"  raised    {answer.value}: {answer.text}".rstrip(": ")]
+        lines = [f"  raised    {answer.value}: {textwrap.shorten(answer.text, 90, placeholder=' ...')}".rstrip(": ")]
         return lines + ([f"            {answer.where}"] if answer.where else [])
     if answer.kind == "changed":
         return [f"  changed   {answer.value} {answer.text}"]
@@ -162,14 +211,18 @@ def _outcome(answer: Answer) -> list[str]:
         return [f"  called    {answer.value}"]
     if answer.kind == "foreign":
         return [f"  returned  {answer.text}, of type {answer.value}"]
-    return [f"  returned  {answer.value!r}"]
+    shared = [f"  shared    {answer.shared} lie in the same memory"] if answer.shared and sharing else []
+    return ["  returned  " + "\n            ".join(_shown(answer.value)), *shared]
 
 
 def _expected(case: Case) -> str:
     note = f", {case.note}" if case.note else ""
     if isinstance(case.expected, Raises):
         return f"{case.expected.error}: {case.expected.why}"
-    return f"{case.expected!r}{note}"
+    lines = _shown(case.expected)
+    if note and isinstance(case.expected, Array) or len(lines) > 1:
+        return "\n            ".join([*lines, *([case.note] if note else [])])
+    return lines[0] + note
 
 
 class CheckFailed(AssertionError):
