@@ -100,7 +100,7 @@ def test_arrays_survive_the_way_to_another_process_and_back(rng):
     assert " ..." in repr(given) or np.array_equal(eval(repr(given), {"np": np}), array)
     told = ask.read_answers(ask.answers(lambda x: (x, [x.copy(), 1]), ask.calls([(given,)]), ("g",)))[0]
     assert told.kind == "value" and identical(told.value, (given, [given, 1]))
-    assert told.shared == ("" if 0 in shape else "result 0 and g")
+    assert told.shared == ("" if 0 in shape else "result[0] and g")
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,7 @@ def test_from_numpy_shares_memory_whatever_the_layout():
         ([None], RuntimeError, "NoneType"),
         (np.array(["a"]), TypeError, "can't convert np.ndarray of type <U1"),
         (np.zeros(2, complex), TypeError, "complex128"),
+        ([1j], TypeError, "complex numbers are not offered"),
         ([2**70], ValueError, "Overflow"),
     ],
 )

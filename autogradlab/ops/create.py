@@ -75,6 +75,8 @@ def _leaf_dtype(kind) -> dtypes.dtype:
 
 
 def _no_number(kind) -> Exception:
+    if issubclass(kind, complex):
+        return TypeError("complex numbers are not offered: keep real and imaginary parts in two tensors.")
     what = TypeError if issubclass(kind, (str, bytes)) else RuntimeError
     return what(f"Could not infer dtype of {kind.__name__}: expected numbers, nested lists of them, or an array.")
 

@@ -10,6 +10,7 @@ from itertools import combinations
 from typing import Any
 
 NUMBERS = "biuf"  # NumPy's kinds of number: bool, integer, unsigned, floating
+LARGEST = 10_000  # elements of an array that is written down
 LONGEST = 60  # characters of an array's numbers in a message
 
 
@@ -55,14 +56,14 @@ def make(array: Array) -> Any:
 
 
 def written_down(value: Any) -> Array | None:
-    """The Array of a NumPy array or NumPy scalar of numbers, by exact type; None for anything else."""
+    """The Array of a NumPy array or NumPy scalar of numbers, by exact type; None for anything else, or too large."""
     import numpy as np
 
     kind = type(value)
     # NumPy gives a scalar where one would expect an array without dimensions: the two count as one.
     if kind is not np.ndarray and not any(kind is scalar for scalar in np.sctypeDict.values()):
         return None
-    if value.dtype.kind not in NUMBERS:
+    if value.dtype.kind not in NUMBERS or value.size > LARGEST:
         return None
     return Array(str(value.dtype), tuple(value.shape), tuple(np.asarray(value).reshape(-1).tolist()))
 
@@ -72,7 +73,7 @@ def shared(results: Any, given: Iterable[tuple[str, Any]]) -> str:
     import numpy as np
 
     several = type(results) is tuple or type(results) is list
-    named = [(f"result {n}" if several else "the result", r) for n, r in enumerate(results if several else [results])]
+    named = [(f"result[{n}]" if several else "the result", r) for n, r in enumerate(results if several else [results])]
     pairs = [*((one, other) for one in named for other in given), *combinations(named, 2)]
     for (name, one), (other_name, other) in pairs:
         if type(one) is np.ndarray and type(other) is np.ndarray and np.shares_memory(one, other):

@@ -111,7 +111,7 @@ def plain(value: Any, depth: int = 0, numeric: bool = False) -> Any:
     if (kind is tuple or kind is list) and len(value) <= LARGEST and depth < 4:
         return kind([plain(item, depth + 1, numeric) for item in value])
     array = arrays.written_down(value) if numeric else None
-    if array is not None and len(array.values) <= LARGEST:
+    if array is not None:
         return array
     raise _Foreign(value)
 
