@@ -79,6 +79,15 @@ def trace(*matrix, **options):
     return importlib.import_module("autogradlab.observe").trace()
 
 
+class _Name(str):
+    """A layout or memory format: a word that prints as PyTorch's."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"torch.{self}"
+
+
 def set_flush_denormal(mode: bool) -> bool:
     """Whether numbers too small for full precision become 0: NumPy has no such switch, so nothing changes (False)."""
     return False
@@ -86,4 +95,4 @@ def set_flush_denormal(mode: bool) -> bool:
 
 dtype = dtypes.dtype
 inf, nan, pi, e = math.inf, math.nan, math.pi, math.e
-strided, contiguous_format, preserve_format = "strided", "contiguous_format", "preserve_format"
+strided, contiguous_format, preserve_format = map(_Name, ("strided", "contiguous_format", "preserve_format"))

@@ -8,6 +8,8 @@ one is in `table.py`.
 
 import warnings
 
+import numpy
+
 from . import dtypes, errors, shapes, views
 from .convert import common_dtype, convert, fit, operand  # noqa: F401 - ops take them from here
 from .graph import PackedTensor, save
@@ -42,6 +44,8 @@ def call(op, inputs, options=NOTHING):
     except ValueError:
         _explain(inputs)
         raise
+    except RuntimeWarning:
+        out = _quietly(op, backend.xp, windows, options)
     if type(out) is tuple:
         return _wrap_all(op, inputs, options, out, result, device)
     if type(out) is not backend.array:
@@ -70,6 +74,8 @@ def call_pair(op, a, b):
     except ValueError:
         _explain((a, b))
         raise
+    except RuntimeWarning:
+        out = _quietly(op, backend.xp, (a.window, b.window), NOTHING)
     if type(out) is not backend.array:
         out = backend.as_array(out, result)
     t = fresh(out, result, device)
@@ -93,6 +99,8 @@ def _call_converted(op, inputs, options):
     except ValueError:
         _explain(inputs)
         raise
+    except RuntimeWarning:
+        out = _quietly(op, device.backend.xp, windows, options)
     if type(out) is tuple:
         return _wrap_all(op, inputs, options, out, result, device)
     t = wrap(fit(device.backend, out, result), result, device)
@@ -121,6 +129,12 @@ def _explain(inputs) -> None:
             shapes.broadcast_shapes(*[tuple(t.shape) for t in inputs])
         except RuntimeError as refusal:
             raise refusal from None  # of the kernel's own words nobody has use
+
+
+def _quietly(op, xp, windows, options):
+    """Run a kernel whose warning the user has made an error: inf and nan are values here."""
+    with numpy.errstate(all="ignore"):
+        return op.kernel(xp, *windows, **options)
 
 
 def unusual(op, inputs, options):

@@ -13,6 +13,8 @@ import sys
 import threading
 from heapq import heappop, heappush
 
+import numpy
+
 from . import errors, late, shapes
 from .backends import namespace
 from .modes import ANOMALY, OBSERVED, recording, state
@@ -363,5 +365,6 @@ def backward(edges, grads, keep: bool, lift: bool, targets=None, accumulates: bo
     task = Task(edges, grads, keep, lift, targets, accumulates)
     with recording(lift):
         state.task = task
-        task.run()
+        with numpy.errstate(all="ignore"):  # inf and nan are values here
+            task.run()
     return task.caught

@@ -4,6 +4,8 @@ From one block come the function (`torch.mul`), the method, the Python symbols, 
 closures around the operator, so that a debugger and `show_source` can follow them.
 """
 
+import functools
+
 from . import late
 from .dispatch import call, call_into, call_pair, call_view_by, operand
 from .operators import Operator
@@ -31,9 +33,33 @@ def operator(node=None, **flags):
     return register
 
 
+def explained(fn, called: str | None = None):
+    """A function made of operators, which says which of its arguments was no tensor.
+
+    What is asked of a number or a list as of a tensor fails deep inside, with an AttributeError about that very object.
+    """
+
+    @functools.wraps(fn)
+    def face(*args, **kwargs):
+        try:
+            return fn(*args, **kwargs)
+        except AttributeError as error:
+            names = fn.__code__.co_varnames if hasattr(fn, "__code__") else ()
+            for name, value in [*zip(names, args, strict=False), *kwargs.items()]:
+                held = value if isinstance(value, (list, tuple)) else ()
+                if not isinstance(error.obj, Tensor) and (value is error.obj or any(v is error.obj for v in held)):
+                    kind = type(error.obj).__name__
+                    raise TypeError(
+                        f"{called or fn.__name__}(): argument '{name}' must be Tensor, not {kind}."
+                    ) from None
+            raise
+
+    return face
+
+
 def public(fn, name: str | None = None, also_method: bool = False):
     """Export a function that is made of operators rather than being one."""
-    functions[name or fn.__name__] = fn
+    functions[name or fn.__name__] = explained(fn, name)
     if also_method:
         methods[name or fn.__name__] = fn
     return fn

@@ -180,11 +180,17 @@ class Tensor(Exchange):
 
     @requires_grad.setter
     def requires_grad(self, flag: bool) -> None:
+        if not isinstance(flag, bool):
+            raise RuntimeError(f"requires_grad must be a bool: got {flag!r}.")
         self.requires_grad_(flag)
 
     def requires_grad_(self, requires_grad: bool = True) -> "Tensor":
         """Ask for gradients of this leaf (or no longer)."""
-        flag = bool(requires_grad)
+        if not isinstance(requires_grad, bool):
+            raise TypeError(
+                f"requires_grad_(): argument 'requires_grad' must be bool, not {type(requires_grad).__name__}."
+            )
+        flag = requires_grad
         if self.grad_fn is not None:
             if not flag:
                 raise errors.requires_grad_of_non_leaf()
@@ -329,7 +335,9 @@ class Tensor(Exchange):
 
     @data.setter
     def data(self, value: "Tensor") -> None:
-        if not isinstance(value, Tensor) or value._dtype.is_floating_point != self._dtype.is_floating_point:
+        if not isinstance(value, Tensor):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}.")
+        if value._dtype.is_floating_point != self._dtype.is_floating_point:
             raise RuntimeError(
                 f"data set to a tensor that is incompatible: expected a Tensor like {errors.describe(self)}, got "
                 f"{errors.describe(value) if isinstance(value, Tensor) else type(value).__name__}."

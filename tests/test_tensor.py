@@ -306,3 +306,33 @@ def test_numbers_are_copied_and_legacy_names_of_types_are_dtypes():
 def test_empty_and_misshapen_input_is_refused(call, error):
     with pytest.raises(error):
         call()
+
+
+def test_warnings_made_errors_do_not_stop_infinities():
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        x = torch.tensor([0.0, -1.0], requires_grad=True)
+        (x.log().sqrt() / x).sum().backward()
+        assert torch.tensor([3e38]).mul_(10).item() == float("inf")
+        assert (torch.tensor([1]) / 0).item() == torch.tensor([3e38, 3e38]).sum().item() == float("inf")
+
+
+@pytest.mark.parametrize("call", [
+    lambda: torch.equal([1], [1]), lambda: torch.outer([1], [2]), lambda: torch.numel(3),
+    lambda: torch.mm(torch.ones(2, 2), 1), lambda: torch.reshape([1], (1,)),
+])  # fmt: skip
+def test_what_is_no_tensor_is_named(call):
+    with pytest.raises(TypeError, match="must be Tensor, not (list|int)"):
+        call()
+
+
+def test_requires_grad_is_a_bool():
+    x = torch.ones(2)
+    with pytest.raises(RuntimeError, match="must be a bool"):
+        x.requires_grad = 5
+    with pytest.raises(TypeError, match="must be bool"):
+        x.requires_grad_("yes")
+    with pytest.raises(TypeError, match="has to be a tensor"):
+        x.data = 3

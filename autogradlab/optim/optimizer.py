@@ -8,6 +8,8 @@ import collections
 import functools
 import warnings
 
+import numpy
+
 from autogradlab import late, views
 from autogradlab.graph import HookDict, RemovableHandle
 from autogradlab.modes import enable_grad, no_grad
@@ -120,7 +122,7 @@ class Optimizer:
         if closure is not None:
             with enable_grad():
                 loss = closure()
-        with no_grad():
+        with no_grad(), numpy.errstate(all="ignore"):
             for group in self.param_groups:
                 for parameter in group["params"]:
                     grad = parameter._grad
