@@ -321,18 +321,7 @@ def call_into(op, target: Tensor, inputs, options=NOTHING) -> Tensor:
         wanted = sum(1 << i for i, e in enumerate(edges) if e is not None)
         if 0 in op.saves(wanted, len(inputs))[1]:
             original = _before_write(target)
-    xp = device.backend.xp
-    if op.takes_out and computing is target._dtype and result is computing:
-        op.kernel(xp, *windows, **options, out=target.window)
-    else:
-        try:
-            made = op.kernel(xp, *windows, **options)
-        except ValueError:
-            _explain(inputs)
-            raise
-        if not op.pointwise and tuple(made.shape) != tuple(target.shape):
-            raise errors.not_resized(op.name, made.shape, target.shape)
-        target.window[...] = fit(device.backend, made, target._dtype)
+    _write(op, device.backend, target, inputs, windows, options, computing is target._dtype and result is computing)
     views.written(target)  # refuses an inference tensor, as PyTorch's counter does: after the write
     if wanted:
         node = make_node(op, edges, wanted, inputs, options, (target,), original, target.memory)
@@ -340,6 +329,22 @@ def call_into(op, target: Tensor, inputs, options=NOTHING) -> Tensor:
     if state.flags & OBSERVED:
         state.observer("result", op=op, outputs=(target,), dtype=computing, written=True)
     return target
+
+
+def _write(op, backend, target: Tensor, inputs, windows, options, straight: bool) -> None:
+    """Run the kernel and put its result into the target's cells; straight: it may compute right there."""
+    with numpy.errstate(all="ignore"):  # a write cannot be repeated where the user has made warnings errors
+        if straight and op.takes_out:
+            op.kernel(backend.xp, *windows, **options, out=target.window)
+            return
+        try:
+            made = op.kernel(backend.xp, *windows, **options)
+        except ValueError:
+            _explain(inputs)
+            raise
+        if not op.pointwise and tuple(made.shape) != tuple(target.shape):
+            raise errors.not_resized(op.name, made.shape, target.shape)
+        target.window[...] = fit(backend, made, target._dtype)
 
 
 def call_out(op, out: Tensor, inputs, options=NOTHING) -> Tensor:
