@@ -142,7 +142,7 @@ def plot(results: dict, path: Path) -> None:
 
     engines = list(results)
     rows = [r for r in results[engines[0]] if not r.startswith(("100,000", "memory"))]
-    figure, axes = pyplot.subplots(figsize=(9, 0.35 * len(rows) * len(engines) / 2 + 1.5), layout="constrained")
+    figure, axes = pyplot.subplots(figsize=(9, 0.22 * len(rows) * len(engines) + 1.2), layout="constrained")
     height = 0.8 / len(engines)
     for k, engine in enumerate(engines):
         values = [results[engine].get(r) or float("nan") for r in rows]
@@ -153,9 +153,11 @@ def plot(results: dict, path: Path) -> None:
     axes.set_yticks([i + 0.4 - height / 2 for i in range(len(rows))], rows)
     axes.invert_yaxis()
     axes.set_xscale("log")
+    axes.set_xticks([1, 2, 5, 10, 20], ["1", "2", "5", "10", "20"])
+    axes.margins(y=0.01)
     axes.axvline(1, color="black", linewidth=1)
     axes.set_xlabel("times the CPU time of the same work by hand in NumPy (1 = as fast)")
-    axes.legend()
+    axes.legend(loc="center right")
     figure.savefig(path, dpi=120)
 
 
