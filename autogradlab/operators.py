@@ -54,13 +54,13 @@ class Operator:
     """One operator.  Called with Tensors it dispatches; called with raw arrays, inside formulas, it runs the kernel."""
 
     def __init__(self, block, node=None, *, in_place=False, floats=False, result=None, accepts=None, promote=True,
-                 same_dtype=False, moves=False, pointwise=False, outputs=None, multi_output=False, autocast=None,
+                 same_dtype=False, moves=False, pointwise=False, outputs=None, multi_output=False,
                  uniform=False, symbols=(), public=("function", "method"), samples=None):  # fmt: skip
         self.name, self.__doc__, self.block = block.__name__.rstrip("_"), block.__doc__, block
         self.in_place, self.floats, self.result, self.accepts = in_place, floats, result, accepts
         self.promote, self.same_dtype, self.moves, self.pointwise = promote, same_dtype, moves, pointwise
         self.mixes = not promote and not same_dtype  # operands keep their own dtypes, as values and indices do
-        self.outputs, self.multi_output, self.autocast = outputs, multi_output, autocast
+        self.outputs, self.multi_output = outputs, multi_output
         self.symbols, self.public, self.samples = symbols, public, samples
         self.uniform = uniform  # writes the same everywhere, so that overlapping cells do no harm
         self.geometry, self.kernel = getattr(block, "geometry", None), getattr(block, "kernel", None)

@@ -155,7 +155,7 @@ public(clamp_max, also_method=True)
 alias("clip", "clamp")
 
 
-@operator(node="WhereBackward0", autocast="promote", public=(), promote=False, moves=True,
+@operator(node="WhereBackward0", public=(), promote=False, moves=True,
           samples=lambda make: [((make(2, 3), make(3), make.bools(2, 3)), {}),
                                 ((make(3), make(), make.bools(2, 1)), {})])  # fmt: skip
 class where_:

@@ -15,7 +15,7 @@ from .padding import constant_pad
 from .patches import columns, from_columns, result_size, spread
 from .reduce import sum as total
 
-flags = {"promote": False, "same_dtype": True, "accepts": not_bool, "autocast": "lower", "public": ()}
+flags = {"promote": False, "same_dtype": True, "accepts": not_bool, "public": ()}
 
 
 def _grouped(w, groups):

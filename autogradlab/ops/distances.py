@@ -24,7 +24,7 @@ def _cdist_samples(make):
     yield (make(2, 3, 2), make(1, 2)), {}
 
 
-@operator(promote=False, same_dtype=True, accepts=floating, autocast="fp32", samples=_cdist_samples)
+@operator(promote=False, same_dtype=True, accepts=floating, samples=_cdist_samples)
 class cdist:
     """The p-norm distances between every row of one matrix and every row of another."""
 

@@ -9,8 +9,8 @@ from autogradlab.operators import numbers_to_tensors
 from autogradlab.tensor import Tensor
 
 pointwise = {"pointwise": True, "in_place": True}
-binary = {**pointwise, "autocast": "promote"}
-function = {**pointwise, "floats": True, "autocast": "fp32"}  # integers become floats first
+binary = {**pointwise}
+function = {**pointwise, "floats": True}  # integers become floats first
 
 
 def not_bool(dtype) -> bool:

@@ -10,7 +10,7 @@ from .kinds import need_tensors, not_bool
 from .reduce import sum as total
 from .shape import unsafe_view
 
-product = {"promote": False, "same_dtype": True, "accepts": not_bool, "autocast": "lower"}
+product = {"promote": False, "same_dtype": True, "accepts": not_bool}
 
 
 def refuse(name: str, wanted: str, *tensors):

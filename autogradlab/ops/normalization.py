@@ -117,7 +117,7 @@ def _normalisation(name: str, node: str, says: str, samples):
     def grad_c(g, view, affine, size):
         return total(g.reshape(view), dim=_others(affine), keepdim=True).reshape(size)
 
-    flags = {"accepts": floating, "promote": False, "autocast": "fp32", "public": (), "node": node}
+    flags = {"accepts": floating, "promote": False, "public": (), "node": node}
     plain = {
         "__doc__": says,
         "arguments": arguments,
@@ -161,7 +161,7 @@ def _by_statistics(make):
     yield (make(3, 2, 2), make(2).detach(), make(2, low=0.5).detach(), make(2), make(2)), {}
 
 
-@operator(node="NativeBatchNormBackward0", accepts=floating, promote=False, autocast="fp32", public=(),
+@operator(node="NativeBatchNormBackward0", accepts=floating, promote=False, public=(),
           samples=_by_statistics)  # fmt: skip
 class batch_norm_by_statistics:
     """Batch norm in evaluation: by a mean and variance that were gathered before."""

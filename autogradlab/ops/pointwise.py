@@ -72,7 +72,7 @@ class sub:
         return -g if alpha == 1 else g * -alpha
 
 
-@operator(node="RsubBackward1", pointwise=True, autocast="promote", samples=samples.with_number)
+@operator(node="RsubBackward1", pointwise=True, samples=samples.with_number)
 class rsub:
     """other - alpha * input: subtraction the other way round, as 5 - x needs it."""
 

@@ -43,9 +43,7 @@ def _fused_sum(name: str, product, dims, grad_b, grad_c, says: str):
 
     block = {"__doc__": says, "arguments": arguments, "kernel": kernel, "grad_a": lambda g, beta: g * beta,
              "grad_b": grad_b, "grad_c": grad_c}  # fmt: skip
-    return operator(promote=name == "addr", same_dtype=True, autocast="lower", in_place=True, samples=samples)(
-        type(name, (), block)
-    )
+    return operator(promote=name == "addr", same_dtype=True, in_place=True, samples=samples)(type(name, (), block))
 
 
 addmv = _fused_sum(

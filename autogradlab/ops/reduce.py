@@ -57,7 +57,7 @@ def _reduction(input, dim=None, keepdim=False, *, dtype=None):
     return (input,), options
 
 
-@operator(node=numbered("Sum"), result=dtypes.of_sum, autocast="fp32", samples=samples.dims)
+@operator(node=numbered("Sum"), result=dtypes.of_sum, samples=samples.dims)
 class sum:
     """The sum over all dimensions, or over those in dim.  Integers and bools add up in int64.  (D1 1.3)"""
 
@@ -70,7 +70,7 @@ class sum:
         return over(g, a_shape, dim, keepdim)
 
 
-@operator(node=numbered("Mean"), autocast="fp32", samples=samples.dims)
+@operator(node=numbered("Mean"), samples=samples.dims)
 class mean:
     """The mean over all dimensions, or over those in dim.  Of floating point tensors only.  (D1 1.3)"""
 
@@ -256,7 +256,7 @@ def _norm(xp, a, p, dim, keepdim):
     return xp.sum(size**p, axis=dim, keepdims=keepdim) ** (1 / p)
 
 
-@operator(node="LinalgVectorNormBackward0", autocast="fp32", public=(), samples=_norm_samples)
+@operator(node="LinalgVectorNormBackward0", public=(), samples=_norm_samples)
 class norm:
     """The p-norm of the elements (2 unless said otherwise), of all of them or over dim.  The derivative at 0 is 0."""
 
@@ -287,7 +287,7 @@ class norm:
         return where(result == 0, zeros_like(a), steep * (g / result ** (p - 1)))
 
 
-@operator(autocast="fp32", floats=True, samples=samples.one_dim)
+@operator(floats=True, samples=samples.one_dim)
 class logsumexp:
     """log(sum(exp(x))) over dim, without overflow."""
 

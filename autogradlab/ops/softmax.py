@@ -27,7 +27,7 @@ def _shifted(xp, a, dim):
     return a - xp.max(a, axis=dim, keepdims=True) if a.size else a.copy()
 
 
-@operator(autocast="fp32", accepts=floating, samples=_samples)
+@operator(accepts=floating, samples=_samples)
 class softmax:
     """exp(x) over the sum of exp(x) along dim: positive, and 1 in all.  A row of -inf gives nan.  (D1 4.2)"""
 
@@ -52,7 +52,7 @@ class softmax:
         return out
 
 
-@operator(autocast="fp32", accepts=floating, samples=_samples)
+@operator(accepts=floating, samples=_samples)
 class log_softmax:
     """log(softmax(x)) along dim, exact where softmax itself would round to 0."""
 

@@ -30,14 +30,14 @@ def _scaled(name: str, factor: float, says: str):
         return xp.multiply(a, a.dtype.type(factor), out=out)
 
     block = {"__doc__": says, "kernel": kernel, "grad_a": lambda g: g * factor}
-    return operator(**{**function, "autocast": None}, samples=samples.unary)(type(name, (), block))
+    return operator(**function, samples=samples.unary)(type(name, (), block))
 
 
 deg2rad = _scaled("deg2rad", math.pi / 180, "Degrees as radians.")
 rad2deg = _scaled("rad2deg", 180 / math.pi, "Radians as degrees.")
 
 
-@operator(**{**function, "autocast": None}, samples=samples.unary)
+@operator(**function, samples=samples.unary)
 class sinc:
     """sin(pi x) / (pi x), and 1 at 0."""
 
@@ -51,7 +51,7 @@ class sinc:
         return g * where(a == 0, zeros_like(a), slope)
 
 
-@operator(**{**function, "autocast": None}, samples=samples.unary)
+@operator(**function, samples=samples.unary)
 class erfc:
     """1 - erf(x), exact where erf is nearly 1."""
 
@@ -76,7 +76,7 @@ def _tail(xp, x):
     return xp.where(x > 8, far, xp.exp(-near * near) * (polynomial(near, P) / polynomial(near, Q)))
 
 
-@operator(**{**function, "autocast": None}, samples=near)
+@operator(**function, samples=near)
 class erfinv:
     """The number whose erf is x: Giles' approximation, made exact by Newton's steps."""
 
@@ -98,7 +98,7 @@ class erfinv:
         return g * (exp(result * result) * (math.sqrt(math.pi) / 2))
 
 
-@operator(**{**function, "autocast": None},
+@operator(**function,
           samples=lambda make: [((make(3, low=0.1, high=0.9),), {}), ((make(3, low=0, high=1), 0.2), {})])  # fmt: skip
 class logit:
     """log(x / (1 - x)): sigmoid turned round.  With eps, x is held within eps and 1 - eps first."""

@@ -22,7 +22,7 @@ from .reduce import _reduction, mean, over, std, sum, var
 aminmax_result = return_type("aminmax", "min max")
 
 
-@operator(result=dtypes.of_sum, autocast="fp32", samples=samples.dims)
+@operator(result=dtypes.of_sum, samples=samples.dims)
 class nansum:
     """The sum, with nan counted as 0."""
 

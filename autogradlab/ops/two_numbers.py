@@ -60,7 +60,7 @@ def _log_of_sum(name: str, power, says: str):
         return g * power(b - result)
 
     block = {"__doc__": says, "arguments": both_tensors, "kernel": kernel, "grad_a": grad_a, "grad_b": grad_b}
-    return operator(pointwise=True, floats=True, autocast="promote", samples=samples.pairs)(type(name, (), block))
+    return operator(pointwise=True, floats=True, samples=samples.pairs)(type(name, (), block))
 
 
 logaddexp = _log_of_sum("logaddexp", exp, "log(exp(input) + exp(other)).")
@@ -241,9 +241,7 @@ def _fused(name: str, function, says: str, grads):
         yield (make(2, 3), make(3, low=0.5), make(2, 1, low=0.5)), {"value": 0.5}
 
     block = {"__doc__": says, "arguments": arguments, "kernel": kernel, "grad_a": lambda g: g, **grads}
-    return operator(pointwise=True, in_place=True, accepts=not_bool, autocast="promote", samples=samples)(
-        type(name, (), block)
-    )
+    return operator(pointwise=True, in_place=True, accepts=not_bool, samples=samples)(type(name, (), block))
 
 
 addcmul = _fused(
