@@ -37,8 +37,8 @@ def call(op, inputs, options=NOTHING):
         window = t._window
         windows.append(t.window if window is None else window)
     if result is None:
-        return _call_converted(op, inputs, options)
-    backend = device._backend
+        device, dtype, windows, result = convert(op, inputs, options)
+    backend = device.backend
     try:
         out = op.kernel(backend.xp, *windows, **options)
     except ValueError:
@@ -48,9 +48,7 @@ def call(op, inputs, options=NOTHING):
         out = _quietly(op, backend.xp, windows, options)
     if type(out) is tuple:
         return _wrap_all(op, inputs, options, out, result, device)
-    if type(out) is not backend.array:
-        out = backend.as_array(out, result)
-    t = wrap(out, result, device)
+    t = wrap(fit(backend, out, result), result, device)
     if not flags & NO_GRAD and op.formulas:
         record(op, inputs, options, (t,))
     if flags & OBSERVED:
@@ -88,26 +86,6 @@ def call_pair(op, a, b):
             else:
                 make, saved = recipe.make, [save(b if i else a) for i in recipe.positions] if recipe.positions else ()
                 t._node = make(recipe.kind, (to_a, to_b), recipe, saved, op.defaults, out.shape, result, device)
-    return t
-
-
-def _call_converted(op, inputs, options):
-    """The rest of `call` where operands differ in dtype, or where the kernel computes in another one."""
-    device, dtype, windows, result = convert(op, inputs, options)
-    try:
-        out = op.kernel(device.backend.xp, *windows, **options)
-    except ValueError:
-        _explain(inputs)
-        raise
-    except RuntimeWarning:
-        out = _quietly(op, device.backend.xp, windows, options)
-    if type(out) is tuple:
-        return _wrap_all(op, inputs, options, out, result, device)
-    t = wrap(fit(device.backend, out, result), result, device)
-    if not state.flags & NO_GRAD and op.formulas:
-        record(op, inputs, options, (t,))
-    if state.flags & OBSERVED:
-        state.observer("result", op=op, outputs=(t,), dtype=dtype)
     return t
 
 
@@ -177,7 +155,7 @@ def make_node(op, edges, wanted, inputs, options, outputs, original=None, writte
     original: the first input's value before an in-place call; written: the storage that call wrote to.
     """
     flags = state.flags
-    recipe = op.recipes.get(wanted) or op.recipe(wanted, len(inputs))
+    recipe = op.recipes.get(wanted) or op.recipe(wanted)
     saved = ()
     if recipe.positions:
         keep = PackedTensor if flags & PACKING else save
@@ -319,7 +297,7 @@ def call_into(op, target: Tensor, inputs, options=NOTHING) -> Tensor:
     if recorded and op.formulas:
         edges = [edge_of(t) if op.differentiable >> i & 1 else None for i, t in enumerate(inputs)]
         wanted = sum(1 << i for i, e in enumerate(edges) if e is not None)
-        if 0 in op.saves(wanted, len(inputs))[1]:
+        if wanted and 0 in (op.recipes.get(wanted) or op.recipe(wanted)).positions:
             original = _before_write(target)
     _write(op, device.backend, target, inputs, windows, options, computing is target._dtype and result is computing)
     views.written(target)  # refuses an inference tensor, as PyTorch's counter does: after the write

@@ -23,7 +23,6 @@ from .tensor import Tensor
 
 PUBLIC = {"a": "self", "b": "other"}  # PyTorch's names of what nodes save
 NUMPY_WORDS = {"axis": "dim", "keepdims": "keepdim"}
-FACTS = ("shape", "stride", "offset", "dtype", "device", "shapes")
 
 
 class Recipe:
@@ -38,13 +37,15 @@ class Recipe:
 
     __slots__ = ("joint", "kind", "make", "names", "options", "positions", "simple", "steps", "takes_list")
 
-    def __init__(self, op, wanted: int, count: int):
+    def __init__(self, op, wanted: int):
         self.kind, self.make = op.fixed_class, op.make_node
-        self.names, self.positions = op.saves(wanted, count)
-        chosen = [op.joint] if op.joint else [f for i, f in enumerate(op.formulas) if wanted >> i & 1]
-        self.options = tuple(dict.fromkeys(n for _, needs in chosen for n in needs if n not in self.names))
-        places = {name: i for i, name in enumerate((*self.names, *self.options))}
         formulas = [op.joint] if op.joint else [f if wanted >> i & 1 else (None, ()) for i, f in enumerate(op.formulas)]
+        needed = list(dict.fromkeys(n for _, needs in formulas for n in needs))
+        where = {n: ~i for i, n in enumerate(op.output_names)} | {n: i for i, n in enumerate(op.inputs)}
+        self.names = tuple(n for n in needed if n in where)
+        self.positions = tuple(where[n] for n in self.names)
+        self.options = tuple(n for n in needed if n not in where)
+        places = {name: i for i, name in enumerate((*self.names, *self.options))}
         self.steps = tuple((f, tuple(places[n] for n in needs)) for f, needs in formulas)
         self.joint, self.takes_list = op.joint is not None, op.multi_output
         self.simple = self.kind is not None and not (op.facts or op.outputs) and min(self.positions, default=0) >= 0
@@ -71,10 +72,10 @@ class Operator:
         )
         self.node, self.node_classes = node, {}  # a name or a function of the options; its classes by name
         self.direct = self._direct()
-        self.recipes, self._saves = {}, {}
+        self.recipes = {}
         self.known = {}  # views: geometries worked out before
         facts = {what for _, what in self.facts.values()}
-        self.local = self.name != "as_strided" and facts <= {"shape", "stride", "offset"}  # that one asks the storage
+        self.local = getattr(block, "remembered", True) and facts <= {"shape", "stride", "offset"}
 
     # What the block says ----------------------------------------------------------------------------------------------
 
@@ -108,26 +109,14 @@ class Operator:
         needs = formula.__code__.co_varnames[1 : formula.__code__.co_argcount]
         for name in needs:
             owner, _, fact = name.rpartition("_")
-            if owner in (*self.inputs, "all") and fact in FACTS:
+            if owner in (*self.inputs, "all") and fact.rstrip("s") in _FACTS:
                 self.facts[name] = (self.inputs.index(owner) if owner != "all" else None, fact.rstrip("s"))
         return needs
 
-    def saves(self, wanted: int, count: int):
-        """What the formulas of the wanted inputs need saved: (names, positions); outputs count from -1 downwards."""
-        key = wanted, count
-        found = self._saves.get(key)
-        if found is None:
-            chosen = [self.joint] if self.joint else [f for i, f in enumerate(self.formulas) if wanted >> i & 1]
-            needed = dict.fromkeys(n for _, needs in chosen for n in needs)
-            where = {n: ~i for i, n in enumerate(self.output_names)} | {n: i for i, n in enumerate(self.inputs)}
-            pairs = [(n, where[n]) for n in needed if n in where]
-            found = self._saves[key] = tuple(n for n, _ in pairs), tuple(p for _, p in pairs)
-        return found
-
-    def recipe(self, wanted: int, count: int) -> Recipe:
+    def recipe(self, wanted: int) -> Recipe:
         """How to make and run the node where the inputs in `wanted` need gradients."""
-        found = Recipe(self, wanted, count)
-        if not self.variadic:
+        found = Recipe(self, wanted)
+        if not self.variadic:  # of a list of tensors any may want one: too many choices to keep
             self.recipes[wanted] = found
         return found
 

@@ -50,7 +50,7 @@ def _as_strided_node(base: Tensor, tensor: Tensor) -> Node:
         "a_shape": tuple(base.shape), "a_stride": base.stride(), "a_offset": base._offset,
     }  # fmt: skip
     op = late.operators["as_strided"]
-    recipe = op.recipes.get(1) or op.recipe(1, 1)
+    recipe = op.recipes.get(1) or op.recipe(1)
     return recipe.make(
         recipe.kind, (edge_of(base),), recipe, (), options, options["size"], tensor._dtype, tensor._device
     )

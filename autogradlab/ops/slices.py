@@ -149,6 +149,8 @@ def _strided_samples(make):
 class as_strided:
     """The storage read by any sizes, strides and offset (in elements) that stay inside it.  (D1 3.5)"""
 
+    remembered = False  # arguments() asks the storage, which is another one each time
+
     def arguments(input, size, stride, storage_offset=None):
         size, stride = sizes((size,)), sizes((stride,))
         start = input._offset if storage_offset is None else storage_offset
