@@ -11,7 +11,7 @@ import warnings
 import numpy
 
 from . import dtypes, errors, shapes, views
-from .convert import common_dtype, convert, fit, operand  # noqa: F401 - ops take them from here
+from .convert import convert, fit
 from .graph import PackedTensor, save
 from .modes import ANOMALY, AUTOCAST, NO_GRAD, OBSERVED, PACKING, state
 from .tensor import Tensor, fresh, wrap

@@ -17,7 +17,8 @@ import functools
 
 from . import dtypes, errors
 from .backends import namespace
-from .dispatch import NOTHING, call, call_into, call_out, call_view, call_views, operand
+from .convert import operand
+from .dispatch import NOTHING, call, call_into, call_out, call_view, call_views
 from .graph import OpNode, op_node, own_copy, saved_attribute
 from .tensor import Tensor
 

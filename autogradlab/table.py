@@ -7,7 +7,8 @@ closures around the operator, so that a debugger and `show_source` can follow th
 import functools
 
 from . import late
-from .dispatch import call, call_into, call_pair, call_view_by, operand
+from .convert import operand
+from .dispatch import call, call_into, call_pair, call_view_by
 from .operators import Operator
 from .tensor import Tensor
 

@@ -170,8 +170,7 @@ def test_check_stops_what_does_not_end_and_answers_in_time(exercise, capsys):
     assert status == 1
     assert "ran longer than 2 s and was stopped: an endless loop?" in said
     assert "A cell of your own does not run through. It begins: exit()\n         This cell ended the Python" in said
-    ended = "had run for" in said  # on a loaded machine the time of the whole notebook is up before its last task
-    assert ended or "infer_shape         passes" in said
+    assert "infer_shape         passes" in said
 
 
 def test_check_names_the_function_that_is_gone(exercise, capsys):

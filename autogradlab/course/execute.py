@@ -153,8 +153,10 @@ class WithinLimits:
             if self._starts > STARTS or self._left() < 0:
                 self._over = "the cells before had ended the Python process or had not stopped in time"
                 return
+            began = time.monotonic()
             await ensure_async(self.km.restart_kernel(now=True))
             await ensure_async(self.kc.wait_for_ready(timeout=30))
+            self._deadline += time.monotonic() - began
             if await self._run_again():
                 return
 

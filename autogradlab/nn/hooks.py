@@ -172,16 +172,7 @@ class BackwardHook:
         """The node behind the outputs has its gradients."""
         grads = self._spread(self.output_places, grad_input, self.output_count)
         for hook in self.pre:
-            given = hook(self.module, grads)
-            if given is None:
-                continue
-            given = given if isinstance(given, tuple) else (given,)
-            if len(given) != len(grads):
-                raise RuntimeError(
-                    f"Backward pre hook returned an invalid number of grad_output, got {len(given)}, but expected "
-                    f"{len(grads)}"
-                )
-            grads = given
+            grads = _replaced(hook(self.module, grads), grads, "Backward pre hook", "grad_output")
         self.grad_outputs = grads
         if self.input_places is None:
             if self.hooks:
@@ -206,15 +197,16 @@ class BackwardHook:
             return None
         grads = self._spread(self.input_places, grad_input, self.count)
         for hook in self.hooks:
-            given = hook(self.module, grads, self.grad_outputs)
-            if given is None:
-                continue
-            given = given if isinstance(given, tuple) else (given,)
-            if len(given) != len(grads):
-                raise RuntimeError(
-                    f"Backward hook returned an invalid number of grad_input, got {len(given)}, but expected "
-                    f"{len(grads)}"
-                )
-            grads = given
+            grads = _replaced(hook(self.module, grads, self.grad_outputs), grads, "Backward hook", "grad_input")
         self.grad_outputs = None
         return tuple(grads[i] for i in self.input_places)
+
+
+def _replaced(given, grads: tuple, hook: str, what: str) -> tuple:
+    """The gradients a hook returned in place of those it was shown."""
+    if given is None:
+        return grads
+    given = given if isinstance(given, tuple) else (given,)
+    if len(given) != len(grads):
+        raise RuntimeError(f"{hook} returned an invalid number of {what}, got {len(given)}, but expected {len(grads)}.")
+    return given

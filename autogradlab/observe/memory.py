@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 import numpy
 
-from autogradlab import devices, modes
+from autogradlab import devices
 from autogradlab.graph import Node, PackedTensor
+from autogradlab.modes import observe
 from autogradlab.tensor import Tensor
 
 from .record import described
@@ -53,13 +54,13 @@ class SavedMemory(list):
 
 def saved(*outputs: Tensor) -> SavedMemory:
     """What the graphs behind these tensors keep for backward, node by node from the outputs."""
-    rows, seen, nodes = SavedMemory(), set(), {}
+    rows, seen, nodes = SavedMemory(), set(), set()
     stack = [t.grad_fn for t in reversed(outputs) if t.grad_fn is not None]
     while stack:
         node = stack.pop()
         if node in nodes:
             continue
-        nodes[node] = None
+        nodes.add(node)
         for name, tensor in _kept(node):
             storage = tensor.untyped_storage()
             leaf = tensor.is_leaf and tensor.requires_grad
@@ -89,7 +90,7 @@ def live_tensors(device=None) -> list[Tensor]:
     return sorted(found, key=lambda t: -t.nbytes)
 
 
-class MemoryMeter:
+class MemoryMeter(observe):
     """Bytes of the arrays made in a `with memory() as m:` block: now, at most, and after each step.
 
     Counted are results of operators and gradients, from when they are made until nobody holds them.  history: (what
@@ -101,19 +102,12 @@ class MemoryMeter:
         self.history: list[tuple[str, int]] = []
         self._known = {}  # id of an array that owns its memory -> its finalizer
 
-    def __enter__(self) -> "MemoryMeter":
-        self._mode = modes.observe(self._watch)
-        self._mode.__enter__()
-        return self
-
-    def __exit__(self, *exc) -> None:
-        self._mode.__exit__(*exc)
-
     def reset_peak(self) -> None:
         """Forget the maximum so far."""
         self.peak = self.current
 
-    def _watch(self, event: str, **facts) -> None:
+    def observer(self, event: str, **facts) -> None:
+        """What the engine tells while the block runs."""
         if event == "result":
             self._note([t.window for t in facts["outputs"]], facts["op"].name)
         elif event == "ran":

@@ -6,15 +6,14 @@ Data first (`calls`, `backward`), then as text (print the trace) and in a notebo
 import weakref
 from html import escape
 
-from autogradlab import modes
 from autogradlab.graph import AccumulateGrad, Node
-from autogradlab.modes import AUTOCAST, state
+from autogradlab.modes import AUTOCAST, observe, state
 from autogradlab.tensor import Tensor
 
 from .record import BackwardStep, Call, described, place_of_code
 
 
-class Trace:
+class Trace(observe):
     """What happened inside a `with autogradlab.trace() as t:` block.
 
     calls: the operators called, in order; backward: the steps of backward passes.  A Trace keeps descriptions, no
@@ -27,19 +26,9 @@ class Trace:
         self._open: list[tuple] = []  # calls that have begun: (operator, Call)
         self._names: dict[int, tuple] = {}  # id of a node or leaf -> (weak reference, name), in the order met
         self._numbers: dict[str, int] = {}  # how many of a kind were named
-        self._mode = None
 
-    def __enter__(self) -> "Trace":
-        self._mode = modes.observe(self._watch)
-        self._mode.__enter__()
-        return self
-
-    def __exit__(self, *exc) -> None:
-        self._mode.__exit__(*exc)
-        self._mode = None
-        self._open.clear()
-
-    def _watch(self, event: str, **facts) -> None:
+    def observer(self, event: str, **facts) -> None:
+        """What the engine tells while the block runs."""
         getattr(self, f"_on_{event}")(**facts)
 
     # Calls ------------------------------------------------------------------------------------------------------------

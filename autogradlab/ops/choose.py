@@ -1,7 +1,8 @@
 """One operand or the other, element by element: maximum, minimum, clamp, where."""
 
 from autogradlab import dtypes, errors
-from autogradlab.dispatch import NOTHING, common_dtype, operand
+from autogradlab.convert import common_dtype, operand
+from autogradlab.dispatch import NOTHING
 from autogradlab.table import alias, method, operator, public
 from autogradlab.tensor import Tensor
 

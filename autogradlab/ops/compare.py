@@ -1,7 +1,7 @@
 """Comparisons, tests and logic: results are bool and have no gradient."""
 
 from autogradlab import dtypes
-from autogradlab.dispatch import common_dtype, operand
+from autogradlab.convert import common_dtype, operand
 from autogradlab.operators import _binary_arguments
 from autogradlab.table import alias, operator, public
 from autogradlab.tensor import Tensor

@@ -1,7 +1,7 @@
 """Operators that put tensors together or repeat them; they move data and compute nothing."""
 
 from autogradlab import late, shapes
-from autogradlab.dispatch import common_dtype
+from autogradlab.convert import common_dtype
 from autogradlab.table import alias, method, operator, public
 from autogradlab.tensor import Tensor
 

@@ -5,7 +5,7 @@ import itertools
 import numpy
 
 from autogradlab import dtypes, shapes
-from autogradlab.dispatch import common_dtype
+from autogradlab.convert import common_dtype
 from autogradlab.table import alias, method, public
 from autogradlab.tensor import Tensor
 

@@ -3,8 +3,8 @@
 import numpy
 
 from autogradlab import dtypes
-from autogradlab.convert import autocasts
-from autogradlab.dispatch import NOTHING, call, operand
+from autogradlab.convert import autocasts, operand
+from autogradlab.dispatch import NOTHING, call
 from autogradlab.operators import numbers_to_tensors
 from autogradlab.table import alias, method, operator, public
 from autogradlab.tensor import Tensor

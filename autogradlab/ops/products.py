@@ -3,8 +3,7 @@
 import math
 
 from autogradlab import dtypes, shapes
-from autogradlab.convert import autocasts
-from autogradlab.dispatch import common_dtype
+from autogradlab.convert import autocasts, common_dtype
 from autogradlab.table import alias, method, operator, public
 from autogradlab.tensor import Tensor
 

@@ -1,7 +1,8 @@
 """Functions of two or three numbers, element by element: atan2, hypot, logaddexp, xlogy, fmax, lerp, addcmul."""
 
 from autogradlab import dtypes, errors
-from autogradlab.dispatch import NOTHING, operand
+from autogradlab.convert import operand
+from autogradlab.dispatch import NOTHING
 from autogradlab.table import alias, method, operator, public
 from autogradlab.tensor import Tensor
 
