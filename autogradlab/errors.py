@@ -147,10 +147,8 @@ def not_implemented(name: str, dtype) -> NotImplementedError:
 def cannot_cast(name: str, given, wanted) -> RuntimeError:
     return RuntimeError(
         f"{name}: result type {given.legacy_name} can't be cast to the desired output type {wanted.legacy_name}: "
-        f"writing "
-        f"{given.name} results into a {wanted.name} tensor would lose what makes them {given.name}. Use the "
-        f"out-of-place form, or "
-        "convert the tensor first."
+        f"{given.name} results would lose what makes them {given.name} in a tensor of {wanted.name}. Use the "
+        "out-of-place form, or convert the tensor first."
     )
 
 
