@@ -1,7 +1,6 @@
 """Functions of one number, element by element: exp, log, sin, ..., and the activations built from them."""
 
 from autogradlab.table import alias, operator
-from autogradlab.tensor import Tensor
 
 from . import samples
 from .kinds import floating, function, not_bool
@@ -200,7 +199,7 @@ class relu:
         return xp.maximum(a, a.dtype.type(0), out=out)
 
     def grad_a(g, result):
-        return threshold_backward(g, result) if isinstance(result, Tensor) else g * (result != 0)
+        return threshold_backward(g, result)
 
 
 @operator(node="ThresholdBackwardBackward0", pointwise=True, public=(), samples=samples.pairs)
