@@ -247,10 +247,12 @@ def test_a_module_that_grading_keeps_away_is_named_as_the_cause():
 
 
 def test_what_a_function_prints_reaches_no_stderr():
+    reference = solutions("03")["contiguous_strides"]
+
     def talks(shape):
         print("out")
         print("err", file=sys.stderr)
-        return solutions("03")["contiguous_strides"](shape)
+        return reference(shape)
 
     assert "err" in passes(CHECKS["contiguous_strides"], talks)
 
