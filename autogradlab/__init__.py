@@ -41,6 +41,7 @@ _LATER = {
         "amp", "autocast", "GradScaler", "is_autocast_enabled", "get_autocast_dtype", "set_autocast_enabled",
         "set_autocast_dtype", "is_autocast_cache_enabled", "set_autocast_cache_enabled", "clear_autocast_cache",
     ),
+    "compiler": ("compiler", "compile", "get_num_threads", "set_num_threads"),
     "nn": ("nn",),
     "observe": ("observe",),
     "optim": ("optim",),

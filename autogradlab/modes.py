@@ -19,6 +19,7 @@ class State(threading.local):
     no_packing = None  # why saved-tensor hooks are refused
     packing = None  # (pack, unpack): saved-tensor hooks in force
     observer = None  # called with what happened; the one slot for trace and profiler
+    tracer = None  # compile's, while a function is traced
     autocast = None  # amp's Casting, which changes operands before a call
     autocast_dtypes, autocast_cache = {}, True  # what later autocast blocks start from
     check_nan = True  # whether anomaly mode stops at a nan
@@ -194,3 +195,25 @@ class observe(Mode):
         both = lambda event, **facts: (before(event, **facts), mine(event, **facts))  # noqa: E731
         state.observer = mine if before is None else both
         state.flags |= OBSERVED
+
+
+def as_one(fn):
+    """Mark a function that an observer may take for one step: what it does cannot be told from its calls alone.
+
+    Factories, random numbers, custom Functions.  The observer is told "enter" and "leave".
+    """
+
+    @functools.wraps(fn)
+    def face(*args, **kwargs):
+        if not state.flags & OBSERVED:
+            return fn(*args, **kwargs)
+        state.observer("enter", fn=face, args=args, kwargs=kwargs)
+        try:
+            result = fn(*args, **kwargs)
+        except BaseException:
+            state.observer("failed", fn=face)
+            raise
+        state.observer("leave", fn=face, args=args, kwargs=kwargs, result=result)
+        return result
+
+    return face

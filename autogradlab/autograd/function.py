@@ -23,7 +23,7 @@ import weakref
 
 from autogradlab import devices, dtypes, errors, late, views
 from autogradlab.graph import FREED, Node, PackedTensor, save
-from autogradlab.modes import NO_GRAD, PACKING, no_grad, recording, state
+from autogradlab.modes import NO_GRAD, PACKING, as_one, no_grad, recording, state
 from autogradlab.tensor import Tensor, wrap
 
 
@@ -203,6 +203,7 @@ class Function:
         return cls.backward
 
     @classmethod
+    @as_one
     def apply(cls, *args, **kwargs):
         """Run forward, and record a node if an input requires gradients.  Keyword arguments have no gradients."""
         split = cls.setup_context is not Function.setup_context

@@ -29,7 +29,9 @@ class Trace(observe):
 
     def observer(self, event: str, **facts) -> None:
         """What the engine tells while the block runs."""
-        getattr(self, f"_on_{event}")(**facts)
+        handler = getattr(self, f"_on_{event}", None)
+        if handler is not None:
+            handler(**facts)
 
     # Calls ------------------------------------------------------------------------------------------------------------
 

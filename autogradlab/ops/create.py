@@ -7,7 +7,7 @@ import warnings
 import numpy
 
 from autogradlab import devices, dtypes, errors, shapes
-from autogradlab.modes import INFERENCE, state
+from autogradlab.modes import INFERENCE, as_one, state
 from autogradlab.storage import UntypedStorage
 from autogradlab.table import method, public
 from autogradlab.tensor import Tensor, view_of, wrap
@@ -106,6 +106,7 @@ def _shape_of(data, leaves: list, depth: int = 0):
     return (len(data), *(inner or ()))
 
 
+@as_one
 def tensor(data, *, dtype=None, device=None, requires_grad: bool = False) -> Tensor:
     """A new tensor with a copy of `data`: a number, nested lists, or an array.  (D1 1.1)
 
@@ -138,6 +139,7 @@ def _exact(array, dtype):
     return array.astype(dtype.numpy)
 
 
+@as_one
 def from_numpy(array) -> Tensor:
     """A tensor that shares the memory of a NumPy array: writes to either are seen by both.  (D1 1.1)"""
     if not isinstance(array, numpy.ndarray):
@@ -188,6 +190,7 @@ public(lambda data, dtype=None, device=None: as_tensor(data, dtype, device), "as
 # Filled ---------------------------------------------------------------------------------------------------------------
 
 
+@as_one
 def _filled(make, size, dtype, device, requires_grad, *args, named=None):
     size = size if named is None else (named,)
     dtype = chosen(dtype, dtypes.get_default_dtype())
@@ -224,6 +227,7 @@ def full(size, fill_value, *, dtype=None, device=None, requires_grad=False) -> T
                    held(fill_value, dtype))  # fmt: skip
 
 
+@as_one
 def empty_strided(size, stride, *, dtype=None, device=None, requires_grad=False) -> Tensor:
     """An empty tensor with these strides."""
     dtype = chosen(dtype, dtypes.get_default_dtype())
@@ -241,6 +245,7 @@ for _fn in (zeros, ones, empty, full, empty_strided):
 
 
 def _like(name: str, says: str):
+    @as_one
     def like(input, *args, dtype=None, device=None, requires_grad=False, memory_format=None):
         out = empty_strided(
             tuple(input.shape), shapes.like_strides(tuple(input.shape), input.stride()),
@@ -264,6 +269,7 @@ ones_like = _like("ones", "Ones")
 empty_like = _like("empty", "Unset elements")
 
 
+@as_one
 def full_like(input, fill_value, *, dtype=None, device=None, requires_grad=False, memory_format=None) -> Tensor:
     """One number in the shape, dtype, device and order of dimensions of the input, unless said otherwise."""
     out = empty_like(input, dtype=dtype, device=device)
@@ -309,6 +315,7 @@ def _number(value, name: str):
     return value.item()
 
 
+@as_one
 def arange(start=0, end=None, step=1, *, dtype=None, layout=None, device=None, requires_grad=False) -> Tensor:
     """Numbers from start (0) to before end, `step` apart; int64 if all three are integers.  (D1 1.1)"""
     if end is None:
@@ -343,12 +350,14 @@ def _spaced(name, start, end, steps, dtype):
     return numpy.where(i < steps // 2 + (steps == 1), start + step * i, end - step * (steps - 1 - i))
 
 
+@as_one
 def linspace(start, end, steps: int, *, dtype=None, layout=None, device=None, requires_grad=False) -> Tensor:
     """`steps` numbers from start to end, both included, evenly spaced."""
     dtype = chosen(dtype, dtypes.get_default_dtype())
     return finish(_spaced("linspace", start, end, steps, dtype).astype(dtype.numpy), dtype, device, requires_grad)
 
 
+@as_one
 def logspace(start, end, steps: int, base=10.0, *, dtype=None, layout=None, device=None, requires_grad=False) -> Tensor:
     """`steps` numbers from base ** start to base ** end, evenly spaced in their logarithms."""
     dtype = chosen(dtype, dtypes.get_default_dtype())
@@ -356,6 +365,7 @@ def logspace(start, end, steps: int, base=10.0, *, dtype=None, layout=None, devi
     return finish(powers.astype(dtype.numpy), dtype, device, requires_grad)
 
 
+@as_one
 def eye(n: int, m: int | None = None, *, dtype=None, layout=None, device=None, requires_grad=False) -> Tensor:
     """Ones on the diagonal, zeros elsewhere: (n, n), or (n, m)."""
     for name, size in (("n", n), ("m", n if m is None else m)):

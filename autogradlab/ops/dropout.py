@@ -1,5 +1,6 @@
 """Dropout: numbers set to zero at random while a network trains.  (https://jmlr.org/papers/v15/srivastava14a.html)"""
 
+from autogradlab.modes import as_one
 from autogradlab.table import functions, nn_functions
 from autogradlab.tensor import Tensor, wrap
 
@@ -7,6 +8,7 @@ from .pointwise import mul
 from .random import default_of
 
 
+@as_one
 def _noise(input: Tensor, p: float, shape):
     """1 / (1 - p) with chance 1 - p, else 0."""
     backend = input._device.backend

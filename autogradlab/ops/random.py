@@ -10,6 +10,7 @@ import numpy
 
 from autogradlab import devices, dtypes, errors, shapes
 from autogradlab.dispatch import call_into
+from autogradlab.modes import as_one, state
 from autogradlab.table import method, operator, public
 from autogradlab.tensor import Tensor, wrap
 
@@ -29,6 +30,8 @@ class Generator:
     @property
     def random(self):
         """The backend's object that draws."""
+        if state.tracer is not None:
+            state.tracer.drew()
         if self._random is None:
             self._random = self.device.backend.generator_from(self._seed)
         return self._random
@@ -151,6 +154,7 @@ def _floats(name: str, dtype):
         )
 
 
+@as_one
 def rand(*args, size=None, generator=None, dtype=None, layout=None, device=None, requires_grad=False) -> Tensor:
     """Uniform between 0 (included) and 1 (not)."""
     _floats("rand", dtype)
@@ -158,6 +162,7 @@ def rand(*args, size=None, generator=None, dtype=None, layout=None, device=None,
     return _draw(size, dtype, device, requires_grad, lambda r, n, d: r.random(n, dtype=d), generator)
 
 
+@as_one
 def randn(*args, size=None, generator=None, dtype=None, layout=None, device=None, requires_grad=False) -> Tensor:
     """Normal with mean 0 and standard deviation 1."""
     _floats("randn", dtype)
@@ -165,6 +170,7 @@ def randn(*args, size=None, generator=None, dtype=None, layout=None, device=None
     return _draw(size, dtype, device, requires_grad, lambda r, n, d: r.standard_normal(n, dtype=d), generator)
 
 
+@as_one
 def randint(
     low, high=None, size=None, *, generator=None, dtype=None, layout=None, device=None, requires_grad=False
 ) -> Tensor:
@@ -179,6 +185,7 @@ def randint(
     return _draw((size,), dtype, device, requires_grad, lambda r, n, d: r.integers(low, high, n), generator)
 
 
+@as_one
 def randperm(n: int, *, generator=None, dtype=None, layout=None, device=None, requires_grad=False) -> Tensor:
     """The integers 0 to n - 1 in random order."""
     if n < 0:
@@ -188,6 +195,7 @@ def randperm(n: int, *, generator=None, dtype=None, layout=None, device=None, re
     )
 
 
+@as_one
 def normal(
     mean=0.0, std=1.0, size=None, *, generator=None, dtype=None, layout=None, device=None, requires_grad=False
 ) -> Tensor:
@@ -253,6 +261,7 @@ def _in_place(name: str, says: str, arguments, draw):
     block = {"__doc__": says, "kernel": kernel, "grad_a": lambda g: zeros_like(g)}
     op = operator(moves=True, promote=False, public=(), samples=lambda make: [])(type(f"{name}_fill", (), block))
 
+    @as_one
     def fill(self, *args, generator=None, **kwargs):
         options = arguments(self._dtype, *args, **kwargs)
         drawn = draw(_source(generator, self._device), tuple(self.shape), **options)
@@ -331,11 +340,13 @@ def _check_chances(p) -> None:
         )
 
 
+@as_one
 def bernoulli(input, p=None, *, generator=None) -> Tensor:
     """1 with the probability each element gives (or p), else 0."""
     return bernoulli_(input.detach().clone(), input.detach() if p is None else p, generator=generator)
 
 
+@as_one
 def bernoulli_(self, p=0.5, *, generator=None) -> Tensor:
     """Fill with 1 with probability p (a number, or a tensor of them), else 0."""
     _check_chances(p)
@@ -343,6 +354,7 @@ def bernoulli_(self, p=0.5, *, generator=None) -> Tensor:
     return self.copy_((drawn < p).to(self._dtype))
 
 
+@as_one
 def multinomial(input, num_samples: int, replacement: bool = False, *, generator=None) -> Tensor:
     """Indices drawn with the probabilities the rows give (they need not sum to 1)."""
     if input.dim() not in (1, 2):

@@ -1,0 +1,188 @@
+"""compile: a function that is traced once for each kind of arguments, and then runs as its improved program."""
+
+import functools
+import threading
+import warnings
+
+from autogradlab.dispatch import call, call_into, call_view, call_views
+from autogradlab.modes import ANOMALY, NO_GRAD, recording, state
+from autogradlab.tensor import Tensor
+
+from .guards import Watch, flatten, mode_key
+from .passes import fused, results_of, without_dead, without_repeats
+from .program import Program, Ref, Step, rebuilt
+from .tracing import Break, Tracer
+
+LIMIT = 8  # programs of one function, as PyTorch's recompile_limit
+
+
+class Entry:
+    """One traced program, ready to run.
+
+    traced: as the function did it; program: as it runs now.  watch: what else must not have changed.
+    """
+
+    def __init__(self, traced: Program, program: Program, watch: Watch, kept):
+        self.traced, self.program, self.watch, self.kept = traced, program, watch, kept
+        self.actions = [_action(step, state.flags & NO_GRAD) for step in program.steps]
+        self.gone = _last_uses(program)
+
+    def run(self, tensors: list):
+        """The results for these arguments."""
+        program = self.program
+        values = [None] * len(program.values)
+        for n, t in program.constants.items():
+            values[n] = t
+        for n, t in zip(program.arguments, tensors, strict=True):
+            values[n] = t
+        for action, gone in zip(self.actions, self.gone, strict=True):
+            action(values)
+            for n in gone:
+                values[n] = None
+        return rebuilt(program.result, lambda v: values[v.number] if isinstance(v, Ref) else v)
+
+
+def _action(step: Step, no_grad: bool):
+    """A step as a function of the values."""
+    op, inputs, outputs, options = step.what, step.inputs, step.outputs, step.options
+    recorded = step.recorded
+    if step.kind == "kernel" and len(outputs) == 1:
+        out = outputs[0]
+
+        def act(values):
+            values[out] = call(op, [values[n] for n in inputs], options)
+    elif step.kind == "view":
+        source, out = inputs[0], outputs[0]
+
+        def act(values):
+            values[out] = call_view(op, values[source], options)
+    elif step.kind == "write":
+
+        def act(values):
+            given = [values[n] for n in inputs]
+            call_into(op, given[0], given, options)
+    else:
+        run = _several(step)
+
+        def act(values):
+            made = run(values)
+            for n, t in zip(outputs, made, strict=True):
+                values[n] = t
+
+    if recorded is not bool(no_grad):
+        return act
+
+    def switched(values):
+        with recording(recorded):
+            act(values)
+
+    return switched
+
+
+def _several(step: Step):
+    """What makes the outputs of a step with several of them."""
+    op, inputs, options = step.what, step.inputs, step.options
+    if step.kind == "fused":
+        return lambda values: op([values[n] for n in inputs], step.recorded)
+    if step.kind == "kernel":
+        return lambda values: call(op, [values[n] for n in inputs], options)
+    if step.kind == "views":
+        return lambda values: call_views(op, values[inputs[0]], options)
+
+    def run(values):
+        args, kwargs = rebuilt(step.arguments, lambda v: values[v.number] if isinstance(v, Ref) else v)
+        found = []
+        rebuilt(op(*args, **kwargs), lambda v: found.append(v) if isinstance(v, Tensor) else None)
+        return found
+
+    return run
+
+
+def _last_uses(program: Program) -> list[list[int]]:
+    """For each step the values that nothing after it needs: their memory is free again."""
+    last = {}
+    for i, step in enumerate(program.steps):
+        last.update(dict.fromkeys((*step.inputs, *step.outputs), i))
+    stay = results_of(program) | set(program.constants)
+    return [[n for n in {*s.inputs, *s.outputs} - stay if last[n] == i] for i, s in enumerate(program.steps)]
+
+
+class CompiledFunction:
+    """What compile() makes of a function.
+
+    Called, it looks for a program traced for such arguments, and runs it; where there is none it runs the function and
+    traces it.  `print(f.explain())` shows the programs.
+    """
+
+    def __init__(self, fn, fullgraph: bool = False, dynamic: bool | None = None, backend=None):
+        self.fn, self.fullgraph, self.dynamic, self.backend = fn, fullgraph, dynamic, backend
+        self.entries: dict[tuple, list] = {}
+        self.count = 0
+        self._lock = threading.Lock()
+        functools.update_wrapper(self, fn, updated=())
+
+    def __get__(self, instance, owner=None):
+        return self if instance is None else functools.partial(self, instance)
+
+    def __call__(self, *args, **kwargs):
+        if state.tracer is not None or state.flags & ANOMALY:  # inside another compiled function: part of its program
+            return self.fn(*args, **kwargs)
+        tensors = []
+        key = flatten((args, kwargs), tensors, {}, False), mode_key()
+        for entry in self.entries.get(key, ()):
+            if entry.watch.holds():
+                return self.fn(*args, **kwargs) if entry.program is None else entry.run(tensors)
+        return self._trace(key, tensors, args, kwargs)
+
+    def _trace(self, key, tensors, args, kwargs):
+        if self.count >= LIMIT:
+            if self.count == LIMIT:
+                self.count += 1
+                warnings.warn(
+                    f"{self.name} was traced {LIMIT} times, the recompile_limit: its arguments, or what else it reads, "
+                    f"differ from call to call. It runs uncompiled from now on where no program fits.",
+                    stacklevel=3,
+                )
+            return self.fn(*args, **kwargs)
+        program = Program(self.name)
+        others = []
+        rebuilt((args, kwargs), lambda v: others.append(v) if not isinstance(v, Tensor) else None)
+        watch = Watch(self.fn, others)
+        tracer = Tracer(program, tensors, watch.tensors, self.fullgraph)
+        with tracer:
+            if watch.unfit is not None:
+                tracer.break_off(watch.unfit)
+            result = self.fn(*args, **kwargs)
+            tracer.finish(result)
+        kept = (args, kwargs) if others else None  # so that no id in the key is given to another object
+        with self._lock:
+            self.count += 1
+            found = self.entries.setdefault(key, [])
+            found.append(self._entry(program, watch, kept))
+        return result
+
+    def _entry(self, program: Program, watch: Watch, kept) -> Entry:
+        if program.break_ is not None:
+            entry = object.__new__(Entry)
+            entry.traced, entry.program, entry.watch, entry.kept = program, None, watch, kept
+            return entry
+        improved = program if self.backend == "eager" else fused(without_repeats(without_dead(program)))
+        return Entry(program, improved, watch, kept)
+
+    @property
+    def name(self) -> str:
+        """The function's name, or its class's."""
+        return getattr(self.fn, "__qualname__", None) or type(self.fn).__name__
+
+    @property
+    def graphs(self) -> list[Program]:
+        """The programs as they run, in the order traced; of a function with a break, the steps up to it."""
+        return [e.program or e.traced for found in self.entries.values() for e in found]
+
+    @property
+    def breaks(self) -> list[Break]:
+        """Why it runs uncompiled, for the arguments it was tried with."""
+        return [e.traced.break_ for found in self.entries.values() for e in found if e.traced.break_ is not None]
+
+    def __repr__(self) -> str:
+        return f"<compiled {self.name}: {self.count} traced>"

@@ -1,0 +1,166 @@
+"""Guards: what must be as it was when a function was traced, so that its program may run in its place.
+
+The arguments make a key: equal keys, same program.  What the function reads besides them - globals, closures, the
+attributes of modules and objects - is watched: found once, and compared at every call.
+"""
+
+import builtins
+import functools
+import types
+
+import numpy
+
+from autogradlab import dtypes
+from autogradlab.modes import AUTOCAST, INFERENCE, NO_GRAD, state
+from autogradlab.tensor import Tensor
+
+PLAIN = {bool, int, str, bytes, type(None), float, slice, type(Ellipsis)}
+OUTSIDE_WORLD = {builtins.print: "print", builtins.input: "input", builtins.open: "open"}
+MOST = 20_000  # things watched
+
+
+def flatten(value, tensors: list, known: dict, shapeless: bool):
+    """A hashable description of arguments; the tensors among them are put into `tensors`.
+
+    shapeless: sizes do not count, only which are 1 (for programs that fit any size).
+    """
+    kind = type(value)
+    if isinstance(value, Tensor):
+        if id(value) in known:
+            return "again", known[id(value)]
+        known[id(value)] = len(tensors)
+        tensors.append(value)
+        return (kind, *tensor_key(value, shapeless))
+    if kind in PLAIN:
+        return kind, value.hex() if kind is float else repr(value) if kind is slice else value
+    if kind in (list, tuple):
+        return kind, *[flatten(v, tensors, known, shapeless) for v in value]
+    if kind is dict:
+        return kind, *[(k, flatten(v, tensors, known, shapeless)) for k, v in value.items()]
+    if isinstance(value, tuple):
+        return kind, *[flatten(v, tensors, known, shapeless) for v in value]
+    return "object", id(value)
+
+
+def tensor_key(t: Tensor, shapeless: bool = False) -> tuple:
+    """What of a tensor a program depends on."""
+    shape, stride = t.shape, t.stride()
+    if shapeless:
+        shape, stride = tuple(n == 1 for n in shape), t.is_contiguous()
+    storage = t._storage
+    unversioned = storage is not None and storage.version is None
+    return shape, stride, t._dtype, t._device, t.requires_grad, unversioned
+
+
+def mode_key() -> tuple:
+    """The modes a program depends on."""
+    casting = state.autocast if state.flags & AUTOCAST else None
+    chosen = tuple(casting.chosen.items()) if casting is not None else ()
+    return state.flags & (NO_GRAD | INFERENCE), chosen, dtypes.get_default_dtype()
+
+
+class Watch:
+    """What a function reads besides its arguments, as it was found.
+
+    tensors: id -> tensor.  unfit: why the function must run as it is, if anything it uses says so.
+    """
+
+    def __init__(self, fn, arguments=()):
+        self.items, self.lengths, self.cells = [], [], []
+        self.tensors: dict[int, Tensor] = {}
+        self.keys: list[tuple] = []
+        self.unfit: str | None = None
+        self._seen: dict[int, object] = {}
+        self._queue = [fn, *arguments]
+        while self._queue:
+            self._look(self._queue.pop())
+            if len(self.items) > MOST:
+                self.unfit = f"it can reach more than {MOST:,} values, too many to watch"
+                self._queue.clear()
+        self._seen.clear()
+
+    def holds(self) -> bool:
+        """Whether everything is as it was found."""
+        try:
+            for container, key, value in self.items:
+                found = container[key]
+                if found is not value and (type(found) is not type(value) or type(value) not in PLAIN or found != value):
+                    return False
+            for container, length in self.lengths:
+                if len(container) != length:
+                    return False
+            for cell, value in self.cells:
+                found = cell.cell_contents
+                if found is not value and (type(value) not in PLAIN or found != value):
+                    return False
+        except (KeyError, IndexError, ValueError):  # ValueError: an empty cell
+            return False
+        return all(tensor_key(t) == key for t, key in self.keys)
+
+    def _look(self, thing) -> None:
+        if id(thing) in self._seen or type(thing) in PLAIN:
+            return
+        self._seen[id(thing)] = thing
+        if isinstance(thing, Tensor):
+            self.tensors[id(thing)] = thing
+            self.keys.append((thing, tensor_key(thing)))
+        elif isinstance(thing, types.FunctionType):
+            self._function(thing)
+        elif isinstance(thing, types.MethodType):
+            self._queue += [thing.__self__, thing.__func__]
+        elif isinstance(thing, functools.partial):
+            self._queue += [thing.func, thing.args, thing.keywords]
+        elif isinstance(thing, (list, tuple)):
+            self._contents(thing, enumerate(thing))
+        elif isinstance(thing, dict):
+            self._contents(thing, thing.items())
+        elif callable(thing) and isinstance(thing, types.BuiltinFunctionType):
+            if thing in OUTSIDE_WORLD:
+                self.unfit = f"it calls {OUTSIDE_WORLD[thing]}()"
+        elif not isinstance(thing, (type, types.ModuleType, numpy.ndarray)) and hasattr(thing, "__dict__"):
+            self._object(thing)
+
+    def _contents(self, container, items) -> None:
+        if not isinstance(container, tuple):
+            self.lengths.append((container, len(container)))
+        for key, value in items:
+            if not isinstance(container, tuple):
+                self.items.append((container, key, value))
+            self._queue.append(value)
+
+    def _object(self, thing) -> None:
+        self._contents(vars(thing), vars(thing).items())
+        kind = type(thing)
+        call = getattr(kind, "forward", None) or (kind.__call__ if callable(thing) else None)
+        if isinstance(call, types.FunctionType):
+            self._queue.append(call)
+
+    def _function(self, fn) -> None:
+        if fn.__module__ and fn.__module__.partition(".")[0] == "autogradlab":
+            inner = getattr(fn, "__wrapped__", None)  # a user's function under a decorator of ours
+            self._queue += [inner] if inner is not None else []
+            if not fn.__closure__ or fn.__code__.co_name not in ("inside", "generator", "face"):
+                return
+        for cell in fn.__closure__ or ():
+            try:
+                self.cells.append((cell, cell.cell_contents))
+            except ValueError:
+                continue
+            self._queue.append(cell.cell_contents)
+        self._queue += [*(fn.__defaults__ or ()), *(fn.__kwdefaults__ or {}).values()]
+        for name in names_of(fn.__code__):
+            if name in fn.__globals__:
+                value = fn.__globals__[name]
+                self.items.append((fn.__globals__, name, value))
+                self._queue.append(value)
+            elif name in vars(builtins):
+                self._queue.append(vars(builtins)[name])
+
+
+def names_of(code) -> set[str]:
+    """Every global name that a function's code, or a function inside it, mentions."""
+    found = set(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            found |= names_of(constant)
+    return found
