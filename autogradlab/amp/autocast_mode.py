@@ -71,7 +71,8 @@ class Casting:
         if tensor._dtype is dtype or not _is_eligible(tensor) or tensor._device.type not in self.chosen:
             return tensor
         keep = (
-            self.cache is not None and state.tracer is None and dtype is not dtypes.float32 and tensor._dtype is dtypes.float32
+            self.cache is not None and dtype is not dtypes.float32 and tensor._dtype is dtypes.float32
+            and state.tracer is None  # to a trace each cast is a step
             and tensor._requires and tensor.is_leaf and tensor._view is None
         )  # fmt: skip
         key = (id(tensor), dtype, tensor._version, state.flags & NO_GRAD) if keep else None

@@ -11,6 +11,7 @@ from autogradlab.tensor import Tensor
 from .guards import Watch, flatten, mode_key
 from .passes import fused, results_of, without_dead, without_repeats
 from .program import Program, Ref, Step, rebuilt
+from .report import Report
 from .tracing import Break, Tracer
 
 LIMIT = 8  # programs of one function, as PyTorch's recompile_limit
@@ -52,10 +53,16 @@ def _action(step: Step, no_grad: bool):
         def act(values):
             values[out] = call(op, [values[n] for n in inputs], options)
     elif step.kind == "view":
-        source, out = inputs[0], outputs[0]
+        source, out, known = inputs[0], outputs[0], []
 
         def act(values):
-            values[out] = call_view(op, values[source], options)
+            if known:
+                values[out] = call_view(op, values[source], options, *known)
+                return
+            made = values[out] = call_view(op, values[source], options)
+            if op.local:  # the same source, the same view: worked out once
+                geometry = tuple(made.shape), made.stride(), made.storage_offset()
+                known.extend((geometry, op.remember((values[source],), options)))
     elif step.kind == "write":
 
         def act(values):
@@ -116,10 +123,16 @@ class CompiledFunction:
 
     def __init__(self, fn, fullgraph: bool = False, dynamic: bool | None = None, backend=None):
         self.fn, self.fullgraph, self.dynamic, self.backend = fn, fullgraph, dynamic, backend
-        self.entries: dict[tuple, list] = {}
-        self.count = 0
+        self.reset()
         self._lock = threading.Lock()
         functools.update_wrapper(self, fn, updated=())
+
+    def reset(self) -> None:
+        """Forget what was traced."""
+        self.entries: dict[tuple, list] = {}  # by what the arguments are
+        self.loose: dict[tuple, list] = {}  # the same but for sizes, of programs that fit any
+        self.traced: list[Entry] = []
+        self.count = 0
 
     def __get__(self, instance, owner=None):
         return self if instance is None else functools.partial(self, instance)
@@ -132,9 +145,20 @@ class CompiledFunction:
         for entry in self.entries.get(key, ()):
             if entry.watch.holds():
                 return self.fn(*args, **kwargs) if entry.program is None else entry.run(tensors)
-        return self._trace(key, tensors, args, kwargs)
+        loose = (flatten((args, kwargs), [], {}, True), key[1]) if self.dynamic is not False else None
+        for entry in self.loose.get(loose, ()):
+            if entry.watch.holds():
+                self._keep(self.entries, key, entry)
+                return entry.run(tensors)
+        return self._trace(key, loose, tensors, args, kwargs)
 
-    def _trace(self, key, tensors, args, kwargs):
+    def _keep(self, table: dict, key, entry: Entry) -> None:
+        with self._lock:
+            if len(table) > 1000:  # sizes that differ at every call
+                table.clear()
+            table.setdefault(key, []).append(entry)
+
+    def _trace(self, key, loose, tensors, args, kwargs):
         if self.count >= LIMIT:
             if self.count == LIMIT:
                 self.count += 1
@@ -155,10 +179,15 @@ class CompiledFunction:
             result = self.fn(*args, **kwargs)
             tracer.finish(result)
         kept = (args, kwargs) if others else None  # so that no id in the key is given to another object
-        with self._lock:
-            self.count += 1
-            found = self.entries.setdefault(key, [])
-            found.append(self._entry(program, watch, kept))
+        entry = self._entry(program, watch, kept)
+        self.count += 1
+        self.traced.append(entry)
+        self._keep(self.entries, key, entry)
+        if loose is not None and entry.program is not None and entry.program.fits_any_size():
+            for step in entry.program.steps:
+                if step.kind == "fused":
+                    step.what.any_size = True
+            self._keep(self.loose, loose, entry)
         return result
 
     def _entry(self, program: Program, watch: Watch, kept) -> Entry:
@@ -177,12 +206,17 @@ class CompiledFunction:
     @property
     def graphs(self) -> list[Program]:
         """The programs as they run, in the order traced; of a function with a break, the steps up to it."""
-        return [e.program or e.traced for found in self.entries.values() for e in found]
+        return [e.program or e.traced for e in self.traced]
 
     @property
     def breaks(self) -> list[Break]:
         """Why it runs uncompiled, for the arguments it was tried with."""
-        return [e.traced.break_ for found in self.entries.values() for e in found if e.traced.break_ is not None]
+        return [e.traced.break_ for e in self.traced if e.traced.break_ is not None]
+
+    def explain(self) -> Report:
+        """What was traced so far, and what was made of it."""
+        whole = [e for e in self.traced if e.program is not None]
+        return Report([e.traced for e in whole], [e.program for e in whole], self.breaks)
 
     def __repr__(self) -> str:
         return f"<compiled {self.name}: {self.count} traced>"

@@ -72,6 +72,10 @@ class OptimizedModule(Module):
         except AttributeError:
             return getattr(super().__getattr__("_orig_mod"), name)
 
+    def explain(self):
+        """What was traced so far, and what was made of it."""
+        return self._compiled.explain()
+
 
 def disable(fn=None, recursive: bool = True):
     """Leave a function out of compiled programs: it is called as it is, at its place among the steps."""
@@ -90,8 +94,7 @@ def is_compiling() -> bool:
 def reset() -> None:
     """Forget all traced programs."""
     for compiled in _made:
-        compiled.entries.clear()
-        compiled.count = 0
+        compiled.reset()
 
 
 def explain(fn):

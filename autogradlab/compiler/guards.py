@@ -6,6 +6,7 @@ attributes of modules and objects - is watched: found once, and compared at ever
 
 import builtins
 import functools
+import operator
 import types
 
 import numpy
@@ -66,7 +67,7 @@ class Watch:
     """
 
     def __init__(self, fn, arguments=()):
-        self.items, self.lengths, self.cells = [], [], []
+        self.cells, self.empty, self.named, self.contents = [], [], [], []
         self.tensors: dict[int, Tensor] = {}
         self.keys: list[tuple] = []
         self.unfit: str | None = None
@@ -74,7 +75,7 @@ class Watch:
         self._queue = [fn, *arguments]
         while self._queue:
             self._look(self._queue.pop())
-            if len(self.items) > MOST:
+            if len(self._seen) > MOST:
                 self.unfit = f"it can reach more than {MOST:,} values, too many to watch"
                 self._queue.clear()
         self._seen.clear()
@@ -82,18 +83,21 @@ class Watch:
     def holds(self) -> bool:
         """Whether everything is as it was found."""
         try:
-            for container, key, value in self.items:
-                found = container[key]
-                if found is not value and (type(found) is not type(value) or type(value) not in PLAIN or found != value):
+            if any(self.empty):
+                return False
+            for container, before, kinds in self.contents:  # the same objects, or plain values that are equal
+                held = container.values() if type(before) is dict else container
+                if container != before or list(map(type, held)) != kinds:
                     return False
-            for container, length in self.lengths:
-                if len(container) != length:
+            for container, get, before in self.named:
+                found = get(container)
+                if found != before or list(map(type, found)) != list(map(type, before)):
                     return False
-            for cell, value in self.cells:
+            for cell, before in self.cells:
                 found = cell.cell_contents
-                if found is not value and (type(value) not in PLAIN or found != value):
+                if found is not before and (type(found) is not type(before) or found != before):
                     return False
-        except (KeyError, IndexError, ValueError):  # ValueError: an empty cell
+        except (KeyError, ValueError, RuntimeError, TypeError):  # a name or cell is gone; other arrays were compared
             return False
         return all(tensor_key(t) == key for t, key in self.keys)
 
@@ -110,26 +114,26 @@ class Watch:
             self._queue += [thing.__self__, thing.__func__]
         elif isinstance(thing, functools.partial):
             self._queue += [thing.func, thing.args, thing.keywords]
-        elif isinstance(thing, (list, tuple)):
-            self._contents(thing, enumerate(thing))
-        elif isinstance(thing, dict):
-            self._contents(thing, thing.items())
+        elif isinstance(thing, (list, tuple, dict)):
+            self._contents(thing)
         elif callable(thing) and isinstance(thing, types.BuiltinFunctionType):
             if thing in OUTSIDE_WORLD:
                 self.unfit = f"it calls {OUTSIDE_WORLD[thing]}()"
         elif not isinstance(thing, (type, types.ModuleType, numpy.ndarray)) and hasattr(thing, "__dict__"):
             self._object(thing)
 
-    def _contents(self, container, items) -> None:
-        if not isinstance(container, tuple):
-            self.lengths.append((container, len(container)))
-        for key, value in items:
-            if not isinstance(container, tuple):
-                self.items.append((container, key, value))
-            self._queue.append(value)
+    def _contents(self, container) -> None:
+        held = list(container.values() if isinstance(container, dict) else container)
+        self._queue += held
+        if not held and not isinstance(container, tuple):
+            self.empty.append(container)
+        elif isinstance(container, dict):
+            self.contents.append((container, dict(container), list(map(type, held))))
+        elif isinstance(container, list):
+            self.contents.append((container, held, list(map(type, held))))
 
     def _object(self, thing) -> None:
-        self._contents(vars(thing), vars(thing).items())
+        self._contents(vars(thing))
         kind = type(thing)
         call = getattr(kind, "forward", None) or (kind.__call__ if callable(thing) else None)
         if isinstance(call, types.FunctionType):
@@ -148,13 +152,13 @@ class Watch:
                 continue
             self._queue.append(cell.cell_contents)
         self._queue += [*(fn.__defaults__ or ()), *(fn.__kwdefaults__ or {}).values()]
-        for name in names_of(fn.__code__):
-            if name in fn.__globals__:
-                value = fn.__globals__[name]
-                self.items.append((fn.__globals__, name, value))
-                self._queue.append(value)
-            elif name in vars(builtins):
-                self._queue.append(vars(builtins)[name])
+        names, known = names_of(fn.__code__), fn.__globals__
+        mine = [name for name in names if name in known]
+        if mine:
+            get = operator.itemgetter(*mine, mine[0])  # with one name alone it would give no tuple
+            self.named.append((known, get, get(known)))
+        self._queue += [known[name] for name in mine]
+        self._queue += [vars(builtins)[name] for name in names if name not in known and name in vars(builtins)]
 
 
 def names_of(code) -> set[str]:

@@ -6,6 +6,7 @@ Values are numbered; a step takes some and makes some.  (D2 5.2, D3 6.1)
 from dataclasses import dataclass, field
 
 from autogradlab.observe.record import described
+from autogradlab.shapes import is_contiguous
 
 
 @dataclass(frozen=True)
@@ -72,11 +73,12 @@ class Program:
 
     values: one Value for each number; arguments: the numbers of the tensors that are given; constants: number -> tensor
     for those that come from outside or are written in the function; result: what is returned, with Refs.  written: the
-    numbers whose memory is written to in place; break_: why and where the trace ended, None if it is whole.
+    numbers whose memory is written to in place; sized: the function asked for a size; break_: why and where the trace
+    ended, None if it is whole.
     """
 
     def __init__(self, name: str):
-        self.name, self.break_ = name, None
+        self.name, self.break_, self.sized = name, None, False
         self.values: list[Value] = []
         self.steps: list[Step] = []
         self.arguments: list[int] = []
@@ -96,6 +98,12 @@ class Program:
         other.__dict__.update(self.__dict__, steps=steps)
         return other
 
+    def fits_any_size(self) -> bool:
+        """Whether it does the same for arguments of other sizes: all it does is element by element."""
+        plain = all(step.kind == "fused" or step.kind == "kernel" and step.what.pointwise for step in self.steps)
+        given = all(is_contiguous(self.values[n].shape, self.values[n].stride) for n in self.arguments)
+        return plain and given and not self.sized
+
     def kernels(self) -> int:
         """How many passes over memory it takes; views take none."""
         return sum(step.kind not in ("view", "views") for step in self.steps)
@@ -103,6 +111,10 @@ class Program:
     def bytes_moved(self) -> int:
         """Bytes that its kernels read and write, each operand counted once a kernel."""
         return sum(self.bytes_of(step) for step in self.steps)
+
+    def bytes_made(self) -> int:
+        """Bytes of the new tensors that its steps make."""
+        return sum(self.values[n].nbytes for s in self.steps if s.kind not in ("view", "views") for n in s.outputs)
 
     def bytes_of(self, step: Step) -> int:
         """Bytes that one step reads and writes."""
@@ -115,7 +127,7 @@ class Program:
         rows = [f"%{n} = argument {i}: {self.values[n].text}" for i, n in enumerate(self.arguments)]
         for n, tensor in self.constants.items():
             value = self.values[n]
-            shown = f"number {tensor.item()!r}" if value.origin == "number" else f"from outside: {value.text}"
+            shown = f"number {tensor.item():.6g}" if value.origin == "number" else f"from outside: {value.text}"
             rows.append(f"%{n} = {shown}")
         for step in self.steps:
             made = ", ".join(f"%{n}" for n in step.outputs)

@@ -8,13 +8,16 @@ https://pytorch.org/docs/stable/torch.compiler_faq.html)
 from dataclasses import dataclass
 
 from autogradlab import dtypes, errors, shapes
+from autogradlab.convert import fit
 from autogradlab.dispatch import call
 from autogradlab.graph import FREED, Node, PackedTensor, save
-from autogradlab.modes import NO_GRAD, OBSERVED, PACKING, recording, state
+from autogradlab.modes import NO_GRAD, OBSERVED, PACKING, state
 from autogradlab.tensor import wrap
 from autogradlab.views import edge_of
 
 from . import blocks
+
+SMALL = 1 << 13  # elements: below that, blocks cost more than they spare
 
 
 @dataclass
@@ -28,23 +31,23 @@ class Part:
     computing: object  # the dtype its kernel runs in
     result: object  # the dtype of what it makes
 
-    def __post_init__(self):
-        self.writes = self.op.takes_out and (self.result is self.computing or self.op.result is not None)
+    def prepare(self, kinds: list) -> None:
+        """Settle what can be settled before arrays are there: which operands are converted, and where results go."""
+        op, self.fn = self.op, self.op.kernel
+        self.writes = op.takes_out and (self.result is self.computing or op.result is not None)
+        self.converts = any(kinds[n] is not self.computing for n in self.inputs) and not op.mixes
+        self.fits = self.result is self.computing or op.result is not None
 
     def kernel(self, xp, values, out=None):
         """Run it on arrays.  out: where the result may go."""
-        computing, op = self.computing.numpy, self.op
-        taken = []
-        for position, n in enumerate(self.inputs):
-            a = values[n]
-            if a.dtype != computing and (op.promote or op.same_dtype or position == 0):
-                a = a.astype(computing)
-            taken.append(a)
+        taken = [values[n] for n in self.inputs]
+        if self.converts:
+            computing = self.computing.numpy
+            taken = [a if a.dtype == computing else a.astype(computing) for a in taken]
         if out is not None and self.writes:
-            return op.kernel(xp, *taken, **self.options, out=out)
-        made = op.kernel(xp, *taken, **self.options)
-        wanted = self.result.numpy
-        return made if getattr(made, "dtype", None) == wanted else xp.asarray(made, dtype=wanted)
+            return self.fn(xp, *taken, **self.options, out=out)
+        made = self.fn(xp, *taken, **self.options)
+        return made if self.fits else xp.asarray(made, dtype=self.result.numpy)
 
     def gradients(self, g, values, wanted: list[bool], lift: bool):
         """(number of an input, its gradient) for each input that wants one."""
@@ -66,7 +69,7 @@ class Region:
     """What a fused step runs.
 
     dtypes: of every value in the region, its inputs first; numbers: value -> tensor, the numbers among the inputs;
-    outputs: the values that leave it, with the strides their results have.
+    outputs: the values that leave it, with the strides their results have.  any_size: inputs of other shapes will do.
     """
 
     kind = "fused"
@@ -76,12 +79,15 @@ class Region:
         self.outputs, self.strides = outputs, strides
         self.inputs = len(kinds) - len(parts)
         self.name = "fused_" + "_".join(p.op.name for p in parts[:4]) + ("_etc" if len(parts) > 4 else "")
+        self.any_size = False
         self.places = [n for n in range(self.inputs) if n not in numbers]  # of the tensors that are given
+        for part in parts:
+            part.prepare(kinds)
         self.leaves = self._last_uses()
 
     def lines(self) -> list[str]:
         """The steps inside, as text."""
-        shown = [f"({self.numbers[n].item()!r})" if n in self.numbers else f"@{n}" for n in range(len(self.dtypes))]
+        shown = [f"{self.numbers[n].item():.6g}" if n in self.numbers else f"@{n}" for n in range(len(self.dtypes))]
         return [f"{shown[p.output]} = {p.op.name}({', '.join(shown[n] for n in p.inputs)})" for p in self.parts]
 
     def _last_uses(self) -> list[list[int]]:
@@ -90,37 +96,57 @@ class Region:
         inside = {p.output for p in self.parts} - set(self.outputs)
         return [[n for n in inside if last[n] == i] for i in range(len(self.parts))]
 
+    @property
+    def kernel(self):
+        """What a trace shows as the place of its code."""
+        return self.fill
+
     # Forwards ---------------------------------------------------------------------------------------------------------
 
     def __call__(self, tensors, recorded: bool) -> list:
         """The outputs for these inputs, with one node behind all of them."""
         flags, device = state.flags, tensors[0]._device
-        if flags & OBSERVED:
+        if flags & OBSERVED and state.observer is not None:
             state.observer("call", op=self, inputs=tensors, options={})
         shape = self.result_shape(tensors)
         arrays = self.arrays(tensors)
-        made = [laid_out(device.backend.xp, shape, s, self.dtypes[n].numpy) for n, s in self._laid(shape)]
-        self.fill(device.backend, shape, arrays, made)
+        if shapes.numel(shape) < SMALL:
+            made = self.straight(device.backend, arrays)
+        else:
+            made = [laid_out(device.backend.xp, shape, s, self.dtypes[n].numpy) for n, s in self._laid()]
+            self.fill(device.backend, shape, arrays, made)
         out = [wrap(a, self.dtypes[n], device) for a, n in zip(made, self.outputs, strict=True)]
         if recorded and not flags & NO_GRAD:
             self.record(tensors, out)
-        if flags & OBSERVED:
+        if flags & OBSERVED and state.observer is not None:
             state.observer("result", op=self, outputs=out, dtype=out[0]._dtype)
         return out
 
     def result_shape(self, tensors) -> tuple:
         """The shape of the results: as traced, or of these inputs where any size will do."""
-        if self.shape is not None:
+        if not self.any_size:
             return self.shape
         return shapes.broadcast_shapes(*[tuple(t.shape) for t in tensors])
 
-    def _laid(self, shape):
-        return zip(self.outputs, self.strides if self.shape is not None else [None] * len(self.outputs), strict=True)
+    def _laid(self):
+        return zip(self.outputs, [None] * len(self.outputs) if self.any_size else self.strides, strict=True)
 
     def arrays(self, tensors) -> list:
         """The inputs' arrays, numbers among them."""
         given = iter(tensors)
         return [(self.numbers[n] if n in self.numbers else next(given)).window for n in range(self.inputs)]
+
+    def straight(self, backend, arrays) -> list:
+        """The outputs of few elements: kernel after kernel, as without fusing."""
+        values = self.values(backend.xp, arrays)
+        return [fit(backend, values[n], self.dtypes[n]) for n in self.outputs]
+
+    def values(self, xp, arrays) -> list:
+        """Every value of the region, from its inputs."""
+        values = [*arrays]
+        for part in self.parts:
+            values.append(part.kernel(xp, values))
+        return values
 
     def fill(self, backend, shape, arrays, made) -> None:
         """Compute the outputs into these arrays."""
@@ -188,22 +214,23 @@ class Region:
         return grads
 
     def pull_blocks(self, backend, shape, arrays, grads: dict, wanted: list[int]) -> dict:
-        """The same, block by block, for whole arrays."""
+        """The same for whole arrays, block by block."""
         xp = backend.xp
         active, kinds = self.active(wanted), list(self.dtypes)
         for n in wanted:
             if kinds[n].is_half and arrays[n].shape != shape:
                 kinds[n] = dtypes.float32  # the engine sums it to the input's shape first, and rounds once
+        if shapes.numel(shape) < SMALL:
+            return self.pull(self.values(xp, arrays), grads, active, kinds)
         made = [xp.empty(shape, kinds[n].numpy) for n in wanted]
         given = list(grads)
         views, indices = blocks.cut(shape, [*made, *[grads[n] for n in given], *arrays])
         first, last = len(made), len(made) + len(given)
 
         def work(*pieces):
-            values = [*pieces[last:], *[None] * len(self.parts)]
-            for part in self.parts:
-                values[part.output] = part.kernel(xp, values)
-            found = self.pull(values, dict(zip(given, pieces[first:last], strict=True)), active, kinds)
+            found = self.pull(
+                self.values(xp, pieces[last:]), dict(zip(given, pieces[first:last], strict=True)), active, kinds
+            )
             for out, n in zip(pieces, wanted, strict=False):
                 out[...] = found[n] if n in found else 0
 

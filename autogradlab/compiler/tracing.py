@@ -4,8 +4,9 @@ Nothing is guessed.  Where the function needs to know a number that a tensor hol
 trace ends in a Break, and the function runs uncompiled: its results are right, and the Break says why and where.
 """
 
+import linecache
+import os
 import sys
-import traceback
 from dataclasses import dataclass
 
 from autogradlab.modes import INFERENCE, NO_GRAD, observe, state
@@ -32,13 +33,22 @@ class Break:
         return f"{self.why}, at {self.line}" if self.line else self.why
 
 
+def _is_engine(filename: str) -> bool:
+    return filename.startswith(_ENGINE)
+
+
+_ENGINE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
 def user_line() -> str:
     """The line of the program outside the engine that is running now: "train.py:12: loss.item()"."""
-    engine = __file__.replace("\\", "/").rpartition("/compiler/")[0] + "/"
-    for frame in reversed(traceback.extract_stack(sys._getframe(1))):
-        if not frame.filename.replace("\\", "/").startswith(engine):
-            return f"{frame.filename}:{frame.lineno}: {frame.line}"
-    return ""
+    frame = sys._getframe(1)
+    while frame is not None and _is_engine(frame.f_code.co_filename):
+        frame = frame.f_back
+    if frame is None:
+        return ""
+    name = frame.f_code.co_filename
+    return f"{name}:{frame.f_lineno}: {linecache.getline(name, frame.f_lineno).strip()}"
 
 
 class Tracer(observe):
@@ -236,6 +246,8 @@ def traced_class(kind: type) -> type:
     if made is None:
         body = {name: _breaking_method(kind, name, why) for name, why in METHODS.items()}
         body |= {name: _breaking_property(kind, name, why) for name, why in PROPERTIES.items()}
+        body |= {name: _sized_property(kind, name) for name in ("shape", "nbytes")}
+        body |= {name: _sized_method(kind, name) for name in ("size", "numel", "nelement", "stride", "__len__")}
         body |= {"detach": _detach(kind), "__slots__": (), "__module__": kind.__module__, "__doc__": kind.__doc__}
         made = _CLASSES[kind] = type(kind.__name__, (kind,), body)
         _TRACED.add(made)
@@ -278,6 +290,30 @@ def _breaking_property(kind: type, name: str, why: str):
         plain.__set__(self, value)
 
     return property(get, put if plain.fset else None, plain.fdel)
+
+
+def _sized_property(kind: type, name: str):
+    plain = getattr(kind, name)
+
+    def get(self):
+        _tell_size(sys._getframe(1))
+        return plain.__get__(self)
+
+    return property(get)
+
+
+def _sized_method(kind: type, name: str):
+    def method(self, *args, **kwargs):
+        _tell_size(sys._getframe(1))
+        return getattr(kind, name)(self, *args, **kwargs)
+
+    return method
+
+
+def _tell_size(frame) -> None:
+    """The program depends on sizes once the user's own code has asked for one."""
+    if state.tracer is not None and not _is_engine(frame.f_code.co_filename):
+        state.tracer.program.sized = True
 
 
 def _tell(why: str) -> None:

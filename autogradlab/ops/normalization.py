@@ -8,7 +8,7 @@ https://arxiv.org/abs/1502.03167 (batch), 1607.06450 (layer), 1803.08494 (group)
 from math import prod
 
 from autogradlab import dtypes, errors
-from autogradlab.modes import no_grad
+from autogradlab.modes import as_one, no_grad
 from autogradlab.size import Size
 from autogradlab.table import functions, nn_functions, operator
 from autogradlab.tensor import Tensor, wrap
@@ -276,6 +276,7 @@ def _update(running, new, momentum: float) -> None:
             running.mul_(1 - momentum).add_(value, alpha=momentum)
 
 
+@as_one
 def batch_norm(
     input,
     running_mean,

@@ -2,7 +2,8 @@
 
 from .graphs import make_dot
 from .picture import Picture
+from .programs import program
 from .steps import trace
 from .strips import storage
 
-__all__ = ["Picture", "make_dot", "storage", "trace"]
+__all__ = ["Picture", "make_dot", "program", "storage", "trace"]
