@@ -302,3 +302,28 @@ def test_a_message_shows_arrays_as_one_types_them():
         "  returned  shape (2, 3), float64: [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]",
         "  expected  shape (3,), float64: [5.0, 7.0, 9.0]",
     ]
+
+
+def test_the_functions_of_exercise_06_carry_numbers_that_go_backward():
+    make = solutions("06")["Number"]
+    x, w = make(2.0, requires_grad=True), make(0.5, requires_grad=True)
+    y = (x * w).exp()
+    loss = y * y + x
+    loss.backward(retain_graph=True)
+    right = (2 * w.value * y.value**2 + 1, 2 * x.value * y.value**2)
+    assert (x.grad, w.grad) == pytest.approx(right)
+    loss.backward()
+    assert (x.grad, w.grad) == pytest.approx((2 * right[0], 2 * right[1]))
+    assert y.grad is None
+    with pytest.raises(RuntimeError, match="second time"):
+        loss.backward()
+    with pytest.raises(RuntimeError, match="does not require grad"):
+        y.detach().backward()
+
+
+def test_a_long_argument_is_told_apart_and_cut_short():
+    with pytest.raises(CheckFailed) as caught:
+        CHECKS["backward"].hidden(lambda *args: [])
+    lines = str(caught.value).splitlines()
+    assert lines[0].startswith("backward(graph, root=") and lines[1].startswith("  where     graph = [(")
+    assert len(lines) < 25 and max(map(len, lines)) <= 120

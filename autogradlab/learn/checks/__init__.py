@@ -5,7 +5,7 @@ In an exercise: `from autogradlab.learn.checks import ch03 as check`, then `chec
     ask.py          calls the learner's function and writes down, as plain data, what it did
     task.py         a task's cases, and the sentence that is said about an answer
     arrays.py       NumPy arrays as plain data
-    enumerated*.py  the right answers, found by visiting every element (no stride arithmetic)
+    enumerated*.py  the right answers, found in another way: every element visited, gradients sent on in waves
     ch03.py, ...    the tasks of a chapter
 
 None of them needs more than the standard library (NumPy, where a task hands in arrays), and none imports the

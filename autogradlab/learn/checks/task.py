@@ -1,5 +1,6 @@
 """A task of an exercise: its cases, its typical mistakes, and the sentence said about an answer."""
 
+import math
 import random
 import textwrap
 from collections.abc import Callable
@@ -52,6 +53,8 @@ class Task:
     read: str
     same: Callable[[tuple, Any, Any], bool] = lambda args, expected, value: identical(expected, value)
     shared: str = ""  # said if resulting arrays lie in the same memory or in an argument's; "" if they may
+    explain: Callable[[tuple, Any], str | None] = lambda args, value: None  # what a wrong value itself gives away
+    raised: tuple[tuple[str, str], ...] = ()  # the likely causes of errors, by type
 
     def hidden_cases(self, rng: random.Random) -> list[Case]:
         """Cases with fresh random arguments, the first of them asked twice."""
@@ -67,7 +70,7 @@ class Task:
             return None
         lines = [
             self.call(case),
-            *_where(self.parameters, case),
+            *self._where(case),
             *_outcome(answer, bool(self.shared)),
             f"  expected  {_expected(case)}",
         ]
@@ -86,15 +89,34 @@ class Task:
         return self.same(case.args, expected, answer.value)
 
     def call(self, case: Case) -> str:
-        """The call as one would write it; arrays by the names of their parameters."""
+        """The call as one would write it; arrays and long lists by the names of their parameters."""
+        apart = self._apart(case)
         if any(isinstance(arg, Array) for arg in case.args):
             pairs = zip(self.parameters, case.args, strict=True)
-            inside = ", ".join(name if isinstance(value, Array) else repr(value) for name, value in pairs)
+            inside = ", ".join(name if name in apart else repr(value) for name, value in pairs)
+        elif apart:
+            pairs = zip(self.parameters, case.args, strict=True)
+            inside = ", ".join(name if name in apart else f"{name}={value!r}" for name, value in pairs)
         elif len(case.args) < 3 or len(self.parameters) != len(case.args):
             inside = ", ".join(map(repr, case.args))
         else:
             inside = ", ".join(f"{name}={value!r}" for name, value in zip(self.parameters, case.args, strict=True))
         return f"{self.name}({inside})"
+
+    def _apart(self, case: Case) -> dict[str, Any]:
+        """The arguments that stand on lines of their own: arrays, and long ones of a long call."""
+        if len(self.parameters) != len(case.args):
+            return {}
+        pairs = list(zip(self.parameters, case.args, strict=True))
+        long = len(repr(case.args)) > LINE - 20
+        return {
+            name: value for name, value in pairs if isinstance(value, Array) or (long and len(repr(value)) > LINE // 4)
+        }
+
+    def _where(self, case: Case) -> list[str]:
+        """Those arguments, one after the other."""
+        told = (_wrapped(f"{name} = {value!r}") for name, value in self._apart(case).items())
+        return ["\n            ".join([f"  where     {lines[0]}", *lines[1:]]) for lines in told]
 
     def _cause(self, case: Case, answer: Answer) -> str:
         if answer.kind == "changed":
@@ -114,7 +136,7 @@ class Task:
         if answer.kind == "value":
             only_shared = answer.shared and self.same(case.args, expected, answer.value)
             return self.shared if only_shared else self._cause_of_value(case, answer.value)
-        return self.hint
+        return {"RecursionError": RECURSION, **dict(self.raised)}.get(answer.value, self.hint)
 
     def _cause_of_value(self, case: Case, value: Any) -> str:
         expected = case.expected
@@ -127,6 +149,8 @@ class Task:
         if expected is not None and _as_ints(value) == _as_ints(expected):
             return f"The value is right, its type is not: {_types(value)} where {_types(expected)} is expected."
         if told := arrays.difference(expected, value):
+            return told
+        if told := self.explain(case.args, value):
             return told
         for mistake in self.mistakes:
             if self._mistaken(mistake.function, case.args, value):
@@ -147,6 +171,12 @@ class Task:
 
 WHEN = "follow when your instructor grades."
 AGAIN = "asked a second time"
+LINE = 100  # characters of a message's line
+LINES = 5  # of one argument or result
+RECURSION = (
+    "The function calls itself once for every step of a long way, and Python stops at about 1,000 calls. Keep a list "
+    "of what is still to be done, and take from it in a loop."
+)
 UNSTEADY = (
     "The same call gives different results: something outside the function, or a default argument, keeps a value."
 )
@@ -177,7 +207,8 @@ def _as_tuples(value: Any) -> Any:
 def _as_ints(value: Any) -> Any:
     if isinstance(value, tuple | list):
         return tuple(map(_as_ints, value))
-    return int(value) if isinstance(value, int | float) and value == value and abs(value) != float("inf") else value
+    whole = isinstance(value, int) or isinstance(value, float) and value.is_integer()
+    return int(value) if whole else value
 
 
 def _types(value: Any) -> str:
@@ -188,17 +219,31 @@ def _types(value: Any) -> str:
     return type(value).__name__
 
 
-def _where(parameters: tuple[str, ...], case: Case) -> list[str]:
-    """The arrays among the arguments, one a line."""
-    pairs = zip(parameters, case.args, strict=False)
-    return [f"  where     {name} = {value!r}" for name, value in pairs if isinstance(value, Array)]
+def _wrapped(text: str) -> list[str]:
+    """The text on a few lines, or the beginning of a text that is too long for them."""
+    lines = textwrap.wrap(text, LINE, subsequent_indent=" ") or [text]
+    return lines if len(lines) <= LINES else [f"{lines[0]} ..."]
+
+
+def same_but_for_rounding(expected: Any, value: Any) -> bool:
+    """Equal types, and equal values but for the last digits of floats."""
+    if type(expected) is not type(value):
+        return False
+    if isinstance(expected, tuple | list):
+        pairs = zip(expected, value, strict=False)
+        return len(expected) == len(value) and all(same_but_for_rounding(x, y) for x, y in pairs)
+    if type(expected) is float:
+        return expected == value or math.isclose(expected, value, rel_tol=1e-5, abs_tol=1e-6)
+    return identical(expected, value)
 
 
 def _shown(value: Any) -> list[str]:
     """A value in a message, on one line; several arrays on a line each."""
     if isinstance(value, tuple | list) and any(isinstance(item, Array) for item in value):
         return [line for item in value for line in _shown(item)]
-    return [value.words() if isinstance(value, Array) else repr(value)]
+    if isinstance(value, tuple) and len(repr(value)) > LINE and any(isinstance(item, list) for item in value):
+        return [line for item in value for line in _wrapped(repr(item))]
+    return [value.words()] if isinstance(value, Array) else _wrapped(repr(value))
 
 
 def _outcome(answer: Answer, sharing: bool) -> list[str]:
@@ -220,7 +265,7 @@ def _expected(case: Case) -> str:
     if isinstance(case.expected, Raises):
         return f"{case.expected.error}: {case.expected.why}"
     lines = _shown(case.expected)
-    if note and isinstance(case.expected, Array) or len(lines) > 1:
+    if note and isinstance(case.expected, Array) or len(lines) > 1 or len(lines[0] + note) > LINE:
         return "\n            ".join([*lines, *([case.note] if note else [])])
     return lines[0] + note
 
