@@ -26,6 +26,7 @@ from .modes import (  # noqa: E402, F401
 from .printing import set_printoptions  # noqa: E402, F401
 from .size import Size  # noqa: E402, F401
 from .storage import TypedStorage, UntypedStorage  # noqa: E402, F401
+from .streams import Event, Stream  # noqa: E402, F401
 from .tensor import Tensor  # noqa: E402
 
 __version__ = "0.1.0"
@@ -43,7 +44,7 @@ _LATER = {
     ),
     "compiler": ("compiler", "compile", "get_num_threads", "set_num_threads"),
     "nn": ("nn",),
-    "observe": ("observe",),
+    "observe": ("observe", "profile"),
     "optim": ("optim",),
     "serialization": ("save", "load"),
     "utils": ("utils",),

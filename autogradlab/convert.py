@@ -30,7 +30,7 @@ def convert(op, inputs, options):
     for t in inputs:
         window = t.window if t._device is device else device.backend.scalar(t.item(), t._dtype)
         if (op.promote or t is inputs[0] or op.same_dtype) and window.dtype != numpy_dtype:
-            window = window.astype(numpy_dtype)
+            window = device.backend.widen(window, numpy_dtype)
         windows.append(window)
     return device, computing, windows, op.result_dtype(common, options)
 
@@ -107,7 +107,7 @@ def fit(backend, array, dtype):
     """An array of the promised dtype: half precision is computed in float32 and rounded here, once."""
     if type(array) is not backend.array:
         return backend.as_array(array, dtype)
-    return array if array.dtype == dtype.numpy else array.astype(dtype.numpy)
+    return array if array.dtype == dtype.numpy else backend.narrow(array, dtype.numpy)
 
 
 def autocasts(name: str):

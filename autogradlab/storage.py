@@ -43,6 +43,12 @@ class UntypedStorage:
         return f"[torch.storage.UntypedStorage(device={self.device}) of size {self.nbytes()}]"
 
 
+class PinnedStorage(UntypedStorage):
+    """Host memory that an accelerator can read by itself, while the host goes on.  (tensor.pin_memory())"""
+
+    __slots__ = ()
+
+
 class TypedStorage:
     """The old accessor: a storage counted in elements of one dtype.  PyTorch keeps it for old programs; so do we."""
 

@@ -14,7 +14,7 @@ PACKAGE = ROOT / "autogradlab"
 # package's own __init__, the public face.
 ORDER = """
     errors | dtypes | shapes | modes | late
-    backends | devices | storage
+    backends | devices | storage streams
     graph | size printing | exchange tensor
     views convert | dispatch
     operators | table | ops | engine

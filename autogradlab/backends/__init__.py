@@ -33,8 +33,9 @@ def namespace(arrays):
     return None
 
 
-def to_host(array):
+def to_host(array, waits: bool = True):
     """A raw array's elements as a NumPy array."""
     if isinstance(array, (np.ndarray, np.generic)):
         return array
-    return load("sim", array.index).to_host(array) if hasattr(array, "index") else load("cuda", 0).to_host(array)
+    owner = load("sim", array.index) if hasattr(array, "index") else load("cuda", 0)
+    return owner.to_host(array, waits)

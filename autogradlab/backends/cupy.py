@@ -2,6 +2,8 @@
 
 import functools
 
+import numpy
+
 _cupy, _problem = None, None
 
 
@@ -15,8 +17,55 @@ def _load():
             if cupy.cuda.runtime.getDeviceCount() < 1:
                 raise RuntimeError("the driver sees no GPU")
             _cupy = cupy
+            _counter(cupy).__enter__()  # stays in force
         except Exception as exc:  # a missing module, driver or library: each its own type
             _problem = f"{type(exc).__name__}: {exc}".splitlines()[0]
+    return _cupy
+
+
+_held: dict[int, list[int]] = {}  # device -> [bytes held, the most]
+
+
+def _counter(cupy):
+    """CuPy's hook that is told of every piece of memory handed out and taken back."""
+
+    class Counter(cupy.cuda.MemoryHook):
+        name = "autogradlab"
+
+        def malloc_postprocess(self, **facts):
+            held = _held.setdefault(facts["device_id"], [0, 0])
+            held[0] += facts["mem_size"]
+            held[1] = max(held)
+
+        def free_postprocess(self, **facts):
+            _held.setdefault(facts["device_id"], [0, 0])[0] -= facts["mem_size"]
+
+    return Counter()
+
+
+def used(index: int) -> tuple[int, int]:
+    """(bytes held now, the most) on a GPU."""
+    return tuple(_held.get(index, (0, 0)))
+
+
+def forget_peak(index: int) -> None:
+    """Count the most anew."""
+    if index in _held:
+        _held[index][1] = _held[index][0]
+
+
+def loaded() -> bool:
+    """Whether CuPy has been used in this process."""
+    return _cupy is not None
+
+
+def need():
+    """CuPy itself; RuntimeError with the reason where it cannot be used."""
+    if _load() is None:
+        raise RuntimeError(
+            f"cuda is not available ({_problem}). Install CuPy and an NVIDIA driver (`python3 course.py doctor` says "
+            f'what is missing), or use the simulated accelerator, device "sim".'
+        )
     return _cupy
 
 
@@ -64,12 +113,22 @@ class CupyBackend:
     def scalar(self, value, dtype):
         return dtype.numpy.type(value)
 
-    def to_host(self, array):
-        return _cupy.asnumpy(array)
+    def to_host(self, array, waits: bool = True):
+        return _cupy.asnumpy(array, blocking=waits)
 
-    def from_host(self, array):
+    def from_host(self, array, waits: bool = True):
+        with _cupy.cuda.Device(self.index):
+            return _cupy.asarray(array, blocking=waits)
+
+    def from_device(self, array):
+        """An array of another GPU, copied here."""
         with _cupy.cuda.Device(self.index):
             return _cupy.array(array)
+
+    def widen(self, array, dtype):
+        return array.astype(dtype)
+
+    narrow = widen
 
     def pointer(self, buffer) -> int:
         return buffer.data.ptr
@@ -77,6 +136,31 @@ class CupyBackend:
     def generator_from(self, seed: int):
         with _cupy.cuda.Device(self.index):
             return _cupy.random.default_rng(seed)
+
+    def pinned(self, array):
+        """A copy of a host array in page-locked memory, which copies may read while the host goes on."""
+        memory = _cupy.cuda.alloc_pinned_memory(max(array.nbytes, 1))
+        made = numpy.frombuffer(memory, array.dtype, array.size).reshape(array.shape)
+        made[...] = array
+        return made
+
+    def new_stream(self):
+        with _cupy.cuda.Device(self.index):
+            return _cupy.cuda.Stream(non_blocking=True)
+
+    def default_stream(self):
+        return _cupy.cuda.Stream.null
+
+    def current_stream(self):
+        with _cupy.cuda.Device(self.index):
+            return _cupy.cuda.get_current_stream()
+
+    def new_event(self, timing: bool):
+        with _cupy.cuda.Device(self.index):
+            return _cupy.cuda.Event(disable_timing=not timing)
+
+    def milliseconds(self, begin, end) -> float:
+        return _cupy.cuda.get_elapsed_time(begin, end)
 
     def synchronize(self) -> None:
         _cupy.cuda.Device(self.index).synchronize()
@@ -89,12 +173,7 @@ def _made(index: int) -> CupyBackend:
 
 def backend(index: int | None) -> CupyBackend:
     """The backend of GPU `index`; RuntimeError with the reason where it cannot be used."""
-    if _load() is None:
-        raise RuntimeError(
-            f"cuda is not available ({_problem}). Install CuPy and an NVIDIA driver (`python3 course.py doctor` says "
-            f"what is "
-            'missing), or use the simulated accelerator, device "sim".'
-        )
+    need()
     if not 0 <= (index or 0) < device_count():
         raise RuntimeError(f"invalid device ordinal: there is no GPU {index}, only {device_count()} (counted from 0).")
     return _made(index or 0)

@@ -97,11 +97,17 @@ class NumpyBackend:
         made.setflags(write=False)
         return made
 
-    def to_host(self, array):
+    def to_host(self, array, waits: bool = True):
         return array
 
-    def from_host(self, array):
+    def from_host(self, array, waits: bool = True):
         return array
+
+    def widen(self, array, dtype):
+        """An operand in the dtype its kernel computes in."""
+        return array.astype(dtype)
+
+    narrow = widen  # a result in the dtype that is kept
 
     def pointer(self, buffer) -> int:
         return buffer.__array_interface__["data"][0]

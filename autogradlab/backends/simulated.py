@@ -1,8 +1,8 @@
 """A simulated accelerator, sim:0 and sim:1: data apart from the host's, refusals as a GPU's, on any machine.
 
-A SimArray holds its numbers where NumPy cannot reach them by accident, and its namespace has only the functions *and
-keywords* that CuPy has too (`CUPY`, compared with the real module where that is installed).  So what runs here runs on
-CuPy.  It is a simulation: NumPy computes underneath, and nothing it says about time is a measurement.
+A SimArray (sim_array.py) holds its numbers where NumPy cannot reach them by accident; its namespace has only the
+functions *and keywords* that CuPy has too (`CUPY`, compared with the real module where that is installed).  So what
+runs here runs on CuPy.  It is a simulation: NumPy computes underneath, and its times are a model's (clock.py).
 """
 
 import functools
@@ -10,6 +10,10 @@ import functools
 import numpy
 
 from autogradlab.shapes import is_dense
+
+from .clock import clock
+from .sim_array import SimArray, charged, computed, plain, streams, wrapped
+from .sim_streams import SimEvent, SimStream
 
 DEVICES = 2
 
@@ -79,133 +83,6 @@ CONSTANTS = (
 )
 
 
-class SimArray:
-    """An array on the simulated accelerator.  NumPy gets at it only through `to_host`."""
-
-    __slots__ = ("_data", "index")
-    __array_ufunc__ = None  # `numpy_array + sim_array` is refused rather than looped over
-    __hash__ = None
-
-    def __init__(self, data, index: int):
-        self._data, self.index = data, index
-
-    def __array__(self, *args, **kwargs):
-        raise TypeError(
-            f"Implicit conversion of an array on sim:{self.index} to a NumPy array is not allowed: it would wait for "
-            f"the device and "
-            "copy unseen. Copy it with .cpu()."
-        )
-
-    shape = property(lambda self: self._data.shape)
-    dtype = property(lambda self: self._data.dtype)
-    ndim = property(lambda self: self._data.ndim)
-    size = property(lambda self: self._data.size)
-    itemsize = property(lambda self: self._data.itemsize)
-    nbytes = property(lambda self: self._data.nbytes)
-    strides = property(lambda self: self._data.strides)
-    flags = property(lambda self: self._data.flags)
-    base = property(lambda self: self._data.base)
-    T = property(lambda self: SimArray(self._data.T, self.index))
-
-    def astype(self, dtype, copy=True):
-        return SimArray(self._data.astype(dtype, copy=copy), self.index)
-
-    def reshape(self, *shape):
-        return SimArray(self._data.reshape(*shape), self.index)
-
-    def transpose(self, *axes):
-        return SimArray(self._data.transpose(*axes), self.index)
-
-    def swapaxes(self, axis1, axis2):
-        return SimArray(self._data.swapaxes(axis1, axis2), self.index)
-
-    def copy(self, order="C"):
-        return SimArray(self._data.copy(order), self.index)
-
-    def view(self, dtype):
-        return SimArray(self._data.view(dtype), self.index)
-
-    def __getitem__(self, key):
-        return SimArray(numpy.asarray(self._data[_plain(key, self.index)]), self.index)
-
-    def __setitem__(self, key, value):
-        self._data[_plain(key, self.index)] = _plain(value, self.index)
-
-    def __len__(self):
-        return len(self._data)
-
-    def __repr__(self):
-        return f"SimArray(shape={self.shape}, dtype={self.dtype}, device=sim:{self.index})"
-
-    def __bool__(self):
-        return bool(self._data)
-
-    def __int__(self):
-        return int(self._data)
-
-    def __float__(self):
-        return float(self._data)
-
-
-def _operator(name, swap=False):
-    def method(self, other):
-        a, b = self._data, _plain(other, self.index)
-        result = getattr(numpy, name)(b, a) if swap else getattr(numpy, name)(a, b)
-        return SimArray(numpy.asarray(result), self.index)
-
-    return method
-
-
-def _in_place(name):
-    def method(self, other):
-        getattr(numpy, name)(self._data, _plain(other, self.index), out=self._data)
-        return self
-
-    return method
-
-
-for _symbol, _name in {
-    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "true_divide", "floordiv": "floor_divide",
-    "mod": "remainder", "pow": "power", "matmul": "matmul",
-    "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
-}.items():  # fmt: skip
-    setattr(SimArray, f"__{_symbol}__", _operator(_name))
-    setattr(SimArray, f"__r{_symbol}__", _operator(_name, swap=True))
-for _symbol, _name in {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "true_divide"}.items():
-    setattr(SimArray, f"__i{_symbol}__", _in_place(_name))
-for _symbol, _name in {
-    "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal", "eq": "equal", "ne": "not_equal",
-}.items():  # fmt: skip
-    setattr(SimArray, f"__{_symbol}__", _operator(_name))
-SimArray.__neg__ = lambda self: SimArray(numpy.asarray(-self._data), self.index)
-SimArray.__invert__ = lambda self: SimArray(numpy.asarray(~self._data), self.index)
-
-
-def _plain(value, index: int):
-    """What NumPy computes with underneath; an array of the host or of another device is refused, as CuPy does."""
-    if isinstance(value, SimArray):
-        if value.index != index:
-            raise RuntimeError(f"an array on sim:{value.index} cannot be used on sim:{index}: copy it there first.")
-        return value._data
-    if isinstance(value, numpy.ndarray):
-        raise TypeError(
-            f"Unsupported type {type(value)}: an array of the host cannot be used on sim:{index}: copy it there first."
-        )
-    if isinstance(value, (tuple, list)):
-        return type(value)(_plain(v, index) for v in value)
-    return value
-
-
-def _wrap(value, index: int):
-    if isinstance(value, (tuple, list)):
-        return (
-            type(value)(_wrap(v, index) for v in value)
-            if type(value) in (tuple, list)
-            else tuple(_wrap(v, index) for v in value)
-        )
-    return SimArray(numpy.asarray(value), index) if isinstance(value, (numpy.ndarray, numpy.generic)) else value
-
-
 class Namespace:
     """The array namespace of one simulated device: what CuPy has, and nothing more."""
 
@@ -232,12 +109,14 @@ class Namespace:
         def call(*args, **kwargs):
             if not keywords.issuperset(kwargs):
                 raise TypeError(f"cupy.{name} has no keyword {', '.join(sorted(set(kwargs) - keywords))}")
-            return _wrap(fn(*_plain(args, index), **{k: _plain(v, index) for k, v in kwargs.items()}), index)
+            words = {k: plain(v, index) for k, v in kwargs.items()}
+            return charged(name, index, args, wrapped(computed(name, fn, plain(args, index), words), index))
 
         return call
 
     def _at(self, name, a, indices, b):
-        getattr(numpy, name).at(_plain(a, self._index), _plain(indices, self._index), _plain(b, self._index))
+        getattr(numpy, name).at(plain(a, self._index), plain(indices, self._index), plain(b, self._index))
+        charged(f"{name}.at", self._index, (indices, b), a)
 
 
 class Linalg(Namespace):
@@ -261,7 +140,7 @@ class _Random:
         method = getattr(self._generator, name)
         if not callable(method):  # bit_generator: its state is the host's
             return method
-        return lambda *args, **kwargs: _wrap(method(*args, **kwargs), self._index)
+        return lambda *args, **kwargs: charged(name, self._index, (), wrapped(method(*args, **kwargs), self._index))
 
 
 class SimBackend:
@@ -294,7 +173,7 @@ class SimBackend:
     def as_array(self, value, dtype):
         if isinstance(value, SimArray):
             return value if value.dtype == dtype.numpy else value.astype(dtype.numpy)
-        return SimArray(numpy.asarray(_plain(value, self.index), dtype.numpy), self.index)
+        return SimArray(numpy.asarray(plain(value, self.index), dtype.numpy), self.index)
 
     def owns(self, array) -> bool:
         data = array._data
@@ -303,11 +182,32 @@ class SimBackend:
     def scalar(self, value, dtype):
         return dtype.numpy.type(value)
 
-    def to_host(self, array):
+    def to_host(self, array, waits: bool = True):
+        lane = streams.lane(self.index)
+        clock.copy(f"sim:{self.index} copies", "copy to host", array.nbytes, waits, lane)
         return array._data.copy()
 
-    def from_host(self, array):
+    def from_host(self, array, waits: bool = True):
+        """An array of the host, copied here in the order of the current stream; the host need not wait."""
+        lane = streams.lane(self.index)
+        clock.copy(f"sim:{self.index} copies", "copy from host", array.nbytes, waits, lane)
         return SimArray(numpy.array(array), self.index)
+
+    def from_device(self, array):
+        """An array of another simulated device, copied here over their link; the host does not wait."""
+        theirs = streams.lane(array.index)
+        clock.not_before(streams.lane(self.index), clock.at(theirs))
+        lane = streams.lane(self.index)
+        clock.copy(f"sim:{self.index} copies", f"copy from sim:{array.index}", array.nbytes, False, lane, link=True)
+        return SimArray(array._data.copy(), self.index)
+
+    def widen(self, array, dtype):
+        """An operand in the dtype its kernel computes in: a kernel converts as it reads."""
+        return SimArray(array._data.astype(dtype), self.index, stored=array.stored or array.dtype)
+
+    def narrow(self, array, dtype):
+        """A result in the dtype that is kept: a kernel converts as it writes."""
+        return SimArray(array._data.astype(dtype), self.index)
 
     def pointer(self, buffer) -> int:
         return buffer._data.__array_interface__["data"][0]
@@ -315,8 +215,29 @@ class SimBackend:
     def generator_from(self, seed: int):
         return _Random(numpy.random.default_rng(seed), self.index)
 
+    def pinned(self, array):
+        """A copy of a host array in memory that copies may read while the host goes on."""
+        return array.copy()
+
+    def new_stream(self):
+        return SimStream(self.index)
+
+    def default_stream(self):
+        return SimStream(self.index, 0)
+
+    def current_stream(self):
+        return SimStream(self.index, streams.current.get(self.index, 0))
+
+    def new_event(self, timing: bool):
+        return SimEvent()
+
+    def milliseconds(self, begin, end) -> float:
+        return (end.moment - begin.moment) * 1e3
+
     def synchronize(self) -> None:
-        """The skeleton computes at once; its queue and clock come with the timelines."""
+        """The host waits until every stream of this device is done."""
+        mine = f"sim:{self.index}"
+        clock.wait([lane for lane in clock.free if lane == mine or lane.startswith(mine + " ")])
 
 
 @functools.cache

@@ -1,8 +1,11 @@
 """Copies and conversions: clone, to, copy_, fill_, and the methods named after dtypes."""
 
+import numpy
+
 from autogradlab import backends, devices, dtypes, shapes
 from autogradlab.dispatch import NOTHING, call_into, record
 from autogradlab.modes import NO_GRAD, state
+from autogradlab.storage import PinnedStorage
 from autogradlab.table import method, operator, public
 from autogradlab.tensor import Tensor, wrap
 
@@ -91,14 +94,53 @@ class transfer:
         return to_device(g, a_device)
 
 
-def to_device(value, device):
-    """A tensor's or raw array's copy on another device.  Waits until the data have arrived."""
+def to_device(value, device, non_blocking: bool = False):
+    """A tensor's or raw array's copy on another device.
+
+    non_blocking: the host need not wait, where the copy goes to the host or comes from pinned memory.
+    """
     if not isinstance(value, Tensor):
-        return device.backend.from_host(backends.to_host(value))
-    out = wrap(device.backend.from_host(value.host()), value._dtype, device)
+        return _carried(value, device, True)
+    here = value._device
+    waits = not non_blocking or here.type == "cpu" and not value.is_pinned()
+    out = wrap(_carried(value.window, device, waits), value._dtype, device)
     if not state.flags & NO_GRAD:
         record(transfer, (value,), {"device": device}, (out,))
     return out
+
+
+def _carried(array, device, waits: bool):
+    """A raw array on another device: from one of its kind directly, else by way of the host."""
+    there = device.backend
+    if not isinstance(array, numpy.ndarray) and isinstance(array, there.array):
+        return there.from_device(array)
+    if isinstance(array, numpy.ndarray):
+        return there.from_host(array, waits)
+    return there.from_host(backends.to_host(array, waits))
+
+
+def pin_memory(self, device=None):
+    """A copy in host memory that an accelerator can read by itself; itself if it lies there already.
+
+    https://pytorch.org/docs/stable/generated/torch.Tensor.pin_memory.html
+    """
+    if self._device.type != "cpu":
+        raise RuntimeError(f"cannot pin '{self._device}': only memory of the CPU can be pinned.")
+    if self.is_pinned():
+        return self
+    array = devices.accelerator().backend.pinned(self.window)
+    made = wrap(array, self._dtype, devices.cpu)
+    made._storage = PinnedStorage(devices.cpu, array=array)
+    return made
+
+
+def is_pinned(self, device=None) -> bool:
+    """Whether it lies in pinned memory."""
+    return isinstance(self.memory, PinnedStorage)
+
+
+method(pin_memory)
+method(is_pinned)
 
 
 def to(input, *args, dtype=None, device=None, non_blocking=False, copy=False, memory_format=None):
@@ -114,7 +156,7 @@ def to(input, *args, dtype=None, device=None, non_blocking=False, copy=False, me
         elif isinstance(arg, (str, devices.device, int)) and not isinstance(arg, bool):
             device = arg
         elif isinstance(arg, bool):
-            pass  # non_blocking by position
+            non_blocking = arg
         elif isinstance(arg, type):
             dtype = arg
         elif arg is not None:
@@ -123,7 +165,7 @@ def to(input, *args, dtype=None, device=None, non_blocking=False, copy=False, me
     device = input._device if device is None else devices.resolve(device)
     out = input
     if device is not input._device:
-        out = to_device(out, device)
+        out = to_device(out, device, non_blocking)
     if dtype is not input._dtype:
         return cast.function(out, dtype)
     return clone.function(out) if copy and out is input else out
@@ -145,7 +187,7 @@ def cuda(self, device=None, non_blocking=False, memory_format=None):
     where = devices.resolve("cuda" if device is None else device)
     if where.type != "cuda":
         raise RuntimeError(f"Invalid device, must be cuda device: got {where}.")
-    return to(self, where)
+    return to(self, where, non_blocking=non_blocking)
 
 
 def type_(self, dtype=None, non_blocking=False):
@@ -187,7 +229,7 @@ def copy_(self, src, non_blocking=False):
     if not isinstance(src, Tensor):
         raise TypeError(f"copy_(): argument 'other' must be Tensor, not {type(src).__name__}.")
     if src._device is not self._device:
-        src = to_device(src, self._device)
+        src = to_device(src, self._device, non_blocking)
     return call_into(copy, self, (self, src))
 
 

@@ -5,5 +5,6 @@ from .picture import Picture
 from .programs import program
 from .steps import trace
 from .strips import storage
+from .timelines import timeline
 
-__all__ = ["Picture", "make_dot", "program", "storage", "trace"]
+__all__ = ["Picture", "make_dot", "program", "storage", "timeline", "trace"]

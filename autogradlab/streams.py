@@ -1,0 +1,104 @@
+"""Streams and events: order among the work that an accelerator does while the host goes on.
+
+https://pytorch.org/docs/stable/generated/torch.Stream.html, https://pytorch.org/docs/stable/generated/torch.Event.html
+"""
+
+from . import devices
+
+
+def _place(device):
+    found = devices.accelerator() if device is None else devices.resolve(device)
+    if found.type == "cpu":
+        raise RuntimeError("streams and events belong to accelerators: the CPU works through its calls in order.")
+    return found
+
+
+class Event:
+    """A mark in a stream: reached when all that was handed over before it is done.
+
+    enable_timing: whether elapsed_time() may be asked.
+    """
+
+    def __init__(self, device=None, *, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False):
+        self.device, self.enable_timing = _place(device), enable_timing
+        self._recorded = False
+        self._handle = self.device.backend.new_event(enable_timing)
+
+    def record(self, stream: "Stream | None" = None) -> None:
+        """Set the mark behind what the stream (the current one) was handed so far."""
+        (stream or current_stream(self.device))._handle.record(self._handle)
+        self._recorded = True
+
+    def wait(self, stream: "Stream | None" = None) -> None:
+        """Let the later work of a stream (the current one) begin after the mark."""
+        (stream or current_stream(self.device)).wait_event(self)
+
+    def synchronize(self) -> None:
+        """The host waits for the mark."""
+        self._handle.synchronize()
+
+    def query(self) -> bool:
+        """Whether the mark has been reached."""
+        return bool(self._handle.done)
+
+    def elapsed_time(self, end_event: "Event") -> float:
+        """Milliseconds between two marks; on the simulated accelerator they are its model's."""
+        if not (self.enable_timing and end_event.enable_timing):
+            raise ValueError("Both events must be created with argument 'enable_timing=True'.")
+        if not (self._recorded and end_event._recorded):
+            raise ValueError("Both events must be recorded before calculating elapsed time.")
+        if not (self.query() and end_event.query()):
+            raise RuntimeError("Both events must be completed before calculating elapsed time: synchronize() first.")
+        return self.device.backend.milliseconds(self._handle, end_event._handle)
+
+
+class Stream:
+    """A queue of work on an accelerator.  Inside `with stream:` what is called goes to it."""
+
+    def __init__(self, device=None, *, priority: int = 0, _handle=None):
+        self.device = _place(device)
+        self._handle = self.device.backend.new_stream() if _handle is None else _handle
+
+    def __enter__(self) -> "Stream":
+        self._handle.__enter__()
+        return self
+
+    def __exit__(self, *exc) -> None:
+        self._handle.__exit__(*exc)
+
+    def synchronize(self) -> None:
+        """The host waits until all of it is done."""
+        self._handle.synchronize()
+
+    def query(self) -> bool:
+        """Whether all of it is done."""
+        return bool(self._handle.done)
+
+    def record_event(self, event: Event | None = None) -> Event:
+        """A mark behind what was handed over so far."""
+        event = event or Event(self.device)
+        event.record(self)
+        return event
+
+    def wait_event(self, event: Event) -> None:
+        """Later work of this stream begins after that mark; the host does not wait."""
+        self._handle.wait_event(event._handle)
+
+    def wait_stream(self, stream: "Stream") -> None:
+        """Later work of this stream begins after what the other one has now."""
+        self.wait_event(stream.record_event())
+
+    def __repr__(self) -> str:
+        return f"<torch.Stream on {self.device}>"
+
+
+def current_stream(device=None) -> Stream:
+    """The stream that work goes to now."""
+    place = _place(device)
+    return Stream(place, _handle=place.backend.current_stream())
+
+
+def default_stream(device=None) -> Stream:
+    """The device's own stream."""
+    place = _place(device)
+    return Stream(place, _handle=place.backend.default_stream())

@@ -1,0 +1,212 @@
+"""The simulated accelerator's clock, streams, pinned memory; timelines, profiles and their pictures."""
+
+import json
+
+import pytest
+
+import autogradlab as torch
+from autogradlab import nn, viz
+from autogradlab.backends.clock import Clock, Figures, clock
+
+N = 1000
+MB = N * N * 4
+
+
+@pytest.fixture
+def x():
+    return torch.randn(N, N, device="sim:0")
+
+
+def spans(t, lane):
+    return [s for s in t.spans if s.lane == lane]
+
+
+def test_a_kernel_takes_its_traffic_or_its_arithmetic_and_the_host_goes_on(x):
+    f = Figures()
+    with torch.observe.timeline() as t:
+        y = x + x  # the first kernel waits for nothing
+        y @ x
+    add, product = spans(t, "sim:0")
+    assert add.bytes == 3 * MB and add.seconds == pytest.approx(3 * MB / f.memory)
+    assert product.operations == 2 * N**3 and product.seconds == pytest.approx(2 * N**3 / f.float32)
+    assert product.start >= add.end and product.operator == "mm"
+    assert [s.name for s in spans(t, "host")] == ["launch add", "launch matmul"]
+    assert spans(t, "host")[-1].end < product.end
+
+
+def test_views_cost_nothing(x):
+    with torch.observe.timeline() as t:
+        x.t()[:10].reshape(10, 1, N).expand(10, 3, N)
+    assert t.spans == []
+
+
+def test_half_precision_moves_half_and_multiplies_faster(x):
+    h = x.half()
+    with torch.observe.timeline() as t:
+        h @ h
+    (product,) = spans(t, "sim:0")
+    assert product.seconds == pytest.approx(2 * N**3 / Figures().half)
+    assert product.bytes <= 2 * MB
+
+
+@pytest.mark.parametrize(
+    "ask", [lambda x: x.sum().item(), lambda x: bool(x.sum() > 0), lambda x: x.cpu(), lambda x: repr(x[0, 0])]
+)
+def test_what_asks_for_numbers_waits(x, ask):
+    with torch.observe.timeline() as t:
+        x @ x
+        assert t.waited() == 0
+        ask(x)
+    assert t.waited() > 0.9e-4
+    assert spans(t, "sim:0 copies")[-1].start >= spans(t, "sim:0")[-1].end
+
+
+def test_a_copy_from_ordinary_memory_stops_the_host_and_one_from_pinned_memory_need_not():
+    a = torch.randn(N, N)
+    pinned = a.pin_memory()
+    assert pinned.is_pinned() and not a.is_pinned() and pinned.equal(a) and pinned.pin_memory() is pinned
+    waits = []
+    for source, options in ((a, {}), (a, {"non_blocking": True}), (pinned, {}), (pinned, {"non_blocking": True})):
+        with torch.observe.timeline() as t:
+            there = source.to("sim:0", **options)
+        assert there.cpu().equal(a)
+        waits.append(t.waited() > 0)
+        (copied,) = spans(t, "sim:0 copies")[:1]
+        assert copied.seconds == pytest.approx(MB / Figures().pcie, rel=0.02)
+    assert waits == [True, True, True, False]
+    with pytest.raises(RuntimeError, match="only memory of the CPU can be pinned"):
+        there.pin_memory()
+
+
+def test_copies_overlap_with_work_only_on_a_stream_of_their_own(x):
+    pinned, other = torch.randn(N, N).pin_memory(), torch.Stream("sim:0")
+
+    def overlap(copying):
+        torch.Stream("sim:0").device.backend.synchronize()
+        with torch.observe.timeline() as t:
+            x @ x
+            with copying:
+                pinned.to("sim:0", non_blocking=True)
+            x @ x
+        (copied,) = spans(t, "sim:0 copies")
+        return any(s.start < copied.end and s.end > copied.start for s in spans(t, "sim:0"))
+
+    assert not overlap(torch.no_grad())
+    assert overlap(other)
+    assert torch.autograd.grad  # the block left its stream
+    assert spans_of_next(x) == "sim:0"
+
+
+def spans_of_next(x) -> str:
+    with torch.observe.timeline() as t:
+        x + 1
+    return next(s.lane for s in t.spans if s.lane != "host")
+
+
+def test_streams_wait_for_events_and_events_tell_the_time(x):
+    first, second = torch.Stream("sim:0"), torch.Stream("sim:0")
+    begin, end = (torch.Event("sim:0", enable_timing=True) for _ in range(2))
+    with torch.observe.timeline() as t:
+        with first:
+            begin.record()
+            x @ x
+            end.record()
+        second.wait_stream(first)
+        with second:
+            x + 1
+    assert not end.query() and not first.query()
+    a, b = (s for s in t.spans if s.lane != "host")
+    assert b.start >= a.end
+    end.synchronize()
+    assert end.query() and begin.elapsed_time(end) == pytest.approx(a.seconds * 1e3, rel=0.1)
+    second.synchronize()
+    assert second.query()
+    with pytest.raises(ValueError, match="enable_timing=True"):
+        begin.elapsed_time(torch.Event("sim:0"))
+    with pytest.raises(ValueError, match="recorded"):
+        begin.elapsed_time(torch.Event("sim:0", enable_timing=True))
+    with pytest.raises(RuntimeError, match="belong to accelerators"):
+        torch.Stream("cpu")
+
+
+def test_two_devices_work_side_by_side_and_copy_over_their_link(x):
+    y = torch.randn(N, N, device="sim:1")
+    x.device.backend.synchronize(), y.device.backend.synchronize()
+    with torch.observe.timeline() as t:
+        x @ x
+        y @ y
+        there = x.to("sim:1")
+        there + y
+    (one,), (two, last) = spans(t, "sim:0"), spans(t, "sim:1")
+    assert two.start < one.end
+    (copied,) = spans(t, "sim:1 copies")
+    assert copied.start >= one.end and last.start >= copied.end
+    assert copied.seconds == pytest.approx(2e-6 + MB / Figures().link) and t.waited() == 0
+    assert there.cpu().equal(x.cpu())
+
+
+def test_a_scaler_asks_once_however_many_parameters_there_are():
+    waits = []
+    for layers in (1, 8):
+        model = nn.Sequential(*[nn.Linear(16, 16) for _ in range(layers)]).to("sim:0")
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        scaler = torch.amp.GradScaler("sim")
+        for _ in range(2):
+            with torch.observe.timeline() as t:
+                optimizer.zero_grad()
+                with torch.autocast("sim"):
+                    loss = model(torch.ones(4, 16, device="sim:0")).square().mean()
+                scaler.scale(loss).backward()
+                scaler.step(optimizer)
+                scaler.update()
+        waits.append(sum(s.name.startswith("copy to host") for s in spans(t, "sim:0 copies")))
+    assert waits[0] == waits[1] <= 4
+
+
+def test_the_same_program_has_the_same_times_every_time(x):
+    def run():
+        clock.reset()
+        with torch.observe.timeline() as t:
+            (x @ x).relu().sum().item()
+        return t.spans
+
+    assert run() == run()
+
+
+def test_a_clock_of_other_figures():
+    mine = Clock(Figures(memory=1e9, launch=0.0, kernel=0.0))
+    seen = []
+    mine.recorders.append(seen.append)
+    mine.launch("sim:0", "add", 2_000_000)
+    mine.wait(["sim:0"])
+    assert [round(s.seconds, 6) for s in seen] == [0, 0.002, 0.002] and mine.host == pytest.approx(0.002)
+
+
+def test_a_timeline_in_words_as_a_picture_and_as_a_trace_file(x, tmp_path):
+    with torch.observe.timeline() as t:
+        w = torch.ones(N, N, device="sim:0", requires_grad=True)
+        (x @ w).sum().backward()
+    text = str(t)
+    assert "time of the model" in text and "sim:0: mm" in text and "sim:0: MmBackward0" in text
+    shown = viz.timeline(t)
+    assert "a model, not measured" in shown.svg and shown.svg.count("<title>") == len(t.spans) and "mm" in str(shown)
+    events = json.loads((tmp_path / "t.json").read_text() if t.chrome(tmp_path / "t.json") else "")["traceEvents"]
+    assert len([e for e in events if e["ph"] == "X"]) == len(t.spans)
+    with pytest.raises(TypeError, match="timeline: expected what"):
+        viz.timeline([1])
+
+
+def test_a_profile_measures_operators_and_nodes(tmp_path):
+    model, x = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 2)), torch.randn(4, 8)
+    with torch.profile() as p:
+        with torch.observe.record_function("forward"):
+            out = model(x)
+        out.sum().backward()
+        with pytest.raises(RuntimeError):
+            x @ x
+    names = {name: n for name, n, _, _ in p.rows()}
+    assert names["cpu: addmm"] == 2 and names["backward: AddmmBackward0"] == 2 and names["program: forward"] == 1
+    assert all(0 <= s.start <= s.end for s in p.spans) and "cpu: relu" in str(p) and "time measured" in str(p)
+    assert "addmm" in p.key_averages().table(5) and p.export_chrome_trace(tmp_path / "a" / "p.json")
+    assert "measured" in viz.timeline(p).svg
+    assert next(s.bytes for s in p.spans if s.name == "relu") == 2 * 4 * 8 * 4
