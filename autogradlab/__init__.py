@@ -43,6 +43,7 @@ _LATER = {
         "set_autocast_dtype", "is_autocast_cache_enabled", "set_autocast_cache_enabled", "clear_autocast_cache",
     ),
     "compiler": ("compiler", "compile", "get_num_threads", "set_num_threads"),
+    "distributed": ("distributed",),
     "nn": ("nn",),
     "observe": ("observe", "profile"),
     "optim": ("optim",),

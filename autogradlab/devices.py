@@ -82,6 +82,13 @@ def accelerator() -> device:
     return resolve("cuda") if cuda_available() else resolve("sim")
 
 
+def count(kind: str) -> int:
+    """How many devices of a kind there are here."""
+    from .backends import cupy, simulated
+
+    return {"cuda": cupy.device_count, "sim": lambda: simulated.DEVICES}.get(kind, lambda: 1)()
+
+
 def cuda_available() -> bool:
     """Whether an NVIDIA GPU can be used here through CuPy."""
     from .backends import cupy

@@ -49,7 +49,8 @@ def wanted(*extras: str) -> list[Requirement]:
 
 
 @pytest.mark.parametrize(
-    ("name", "extras"), [("requirements.lock", ("course", "test")), ("requirements-browser.lock", ("browser",))]
+    ("name", "extras"),
+    [("requirements.lock", ("course", "test", "mpi", "export")), ("requirements-browser.lock", ("browser",))],
 )
 def test_the_lock_pins_what_pyproject_asks_for(name, extras):
     pins = lock(name)
@@ -109,7 +110,7 @@ def test_the_conda_environment_is_thin_and_equals_pyproject():
     *packages, pip = conda["dependencies"]
     assert packages == [f"python {PROJECT['requires-python']}", "graphviz", "pip"]
     (line,) = pip["pip"]
-    assert conda["name"] == PROJECT["name"] and line == "-e .[course,test]"
+    assert conda["name"] == PROJECT["name"] and line == "-e .[course,test,mpi,export]"
     assert {"course", "test", "gpu"} <= EXTRAS.keys()
 
 

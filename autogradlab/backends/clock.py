@@ -13,7 +13,7 @@ from dataclasses import dataclass
 class Figures:
     """What the model knows of a device; bytes and operations a second, seconds.
 
-    memory, pcie, link: D1 5.1 (HBM of an A100, PCIe Gen4 x16, NVLink).  operations: NVIDIA's A100 data sheet, with matrix
+    memory, pcie, link: D1 5.1 (HBM of an A100, PCIe Gen4 x16, NVLink).  operations: the A100 data sheet, with matrix
     units for half precision.  launch, kernel: what handing over and starting a kernel usually take; not from D1.
     """
 

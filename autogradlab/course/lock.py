@@ -62,7 +62,14 @@ def main(argv: list[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as folder:
         # The build backend is locked too: installing this folder then needs no network.
         (Path(folder) / "build.in").write_text("\n".join(build) + "\n", encoding="utf-8")
-        main_sources = ["pyproject.toml", "--extra=course", "--extra=test", f"{folder}/build.in"]
+        main_sources = [
+            "pyproject.toml",
+            "--extra=course",
+            "--extra=test",
+            "--extra=mpi",
+            "--extra=export",
+            f"{folder}/build.in",
+        ]
         browser_sources = ["pyproject.toml", "--extra=browser", "--constraints=requirements.lock"]
         try:
             uv = get_uv(Path(folder) / "uv")

@@ -4,6 +4,8 @@
 Source: https://pytorch.org/docs/stable/nn.html
 """
 
+import importlib
+
 from . import functional, init, parameter, utils
 from .activations import (
     CELU,
@@ -111,3 +113,10 @@ from .normalizations import (
 from .parameter import Buffer, Parameter
 
 __all__ = [name for name in dir() if not name.startswith("_")]
+
+
+def __getattr__(name: str):
+    if name in ("parallel", "DataParallel"):  # several devices and processes, loaded when asked for
+        parallel = importlib.import_module("autogradlab.nn.parallel")
+        return parallel if name == "parallel" else parallel.DataParallel
+    raise AttributeError(f"module 'autogradlab.nn' has no attribute {name!r}")

@@ -3,6 +3,8 @@
 https://pytorch.org/docs/stable/data.html
 """
 
+import importlib
+
 from .collate import default_collate, default_convert
 from .dataset import (
     ChainDataset,
@@ -29,3 +31,10 @@ __all__ = [
     "Sampler", "SequentialSampler", "StackDataset", "Subset", "SubsetRandomSampler", "TensorDataset",
     "WeightedRandomSampler", "default_collate", "default_convert", "get_worker_info", "random_split",
 ]  # fmt: skip
+
+
+def __getattr__(name: str):
+    if name in ("distributed", "DistributedSampler"):  # needs several processes' names, loaded when asked for
+        found = importlib.import_module("autogradlab.utils.data.distributed")
+        return found if name == "distributed" else found.DistributedSampler
+    raise AttributeError(f"module 'autogradlab.utils.data' has no attribute {name!r}")
