@@ -41,7 +41,8 @@ class _Foreign(Exception):
 def ask(function: Callable, args: tuple, parameters: tuple[str, ...] = ()) -> Answer:
     """Call function(*args) on copies of args and describe the outcome. Never raises what the function raised.
 
-    An Array among args is handed in as a NumPy array; then NumPy counts as one's own code.
+    An Array among args is handed in as a NumPy array; then NumPy counts as one's own code. If some of them are to be
+    written into, the value is a tuple: what came back, and what is in each of them afterwards.
     """
     numeric = any(isinstance(arg, Array) for arg in args)
     given = tuple(arrays.make(arg) if isinstance(arg, Array) else copy.deepcopy(arg) for arg in args)
@@ -60,14 +61,19 @@ def ask(function: Callable, args: tuple, parameters: tuple[str, ...] = ()) -> An
     if borrowed:
         return Answer("borrowed", borrowed[0])
     names = [*parameters[: len(args)], *(f"argument {n + 1}" for n in range(len(parameters), len(args)))]
+    left = []
     for name, before, after in zip(names, args, given, strict=True):
         after = arrays.written_down(after) if isinstance(before, Array) else after
-        if repr(before) != repr(after):
+        if isinstance(before, Array) and before.written:
+            left.append(after)
+        elif repr(before) != repr(after):
             return Answer("changed", name, f"from {_short(repr(before), 44)} to {_short(repr(after), 44)}")
     try:
         told = plain(value, numeric=numeric)
     except _Foreign as error:
         return Answer("foreign", _type_name(error.args[0]), _describe(error.args[0]))
+    if left:
+        return Answer("value", (told, *left))
     return Answer("value", told, shared=arrays.shared(value, list(zip(names, given, strict=True))) if numeric else "")
 
 
