@@ -1,6 +1,6 @@
 """Calling a learner's function, and writing down as plain data what it did.
 
-An Answer holds nothing but None, bool, int, float, str, tuple and list, each of exactly that type, and NumPy
+An Answer holds nothing but None, bool, int, float, str, slice, tuple and list, each of exactly that type, and NumPy
 arrays written down as numbers. So an object that claims to be equal to everything is never compared with anything,
 and an answer can be sent to another process, where whoever judges it shares no memory with the code that gave it.
 """
@@ -116,6 +116,8 @@ def plain(value: Any, depth: int = 0, numeric: bool = False) -> Any:
         return value
     if (kind is tuple or kind is list) and len(value) <= LARGEST and depth < 4:
         return kind([plain(item, depth + 1, numeric) for item in value])
+    if kind is slice:
+        return slice(*(plain(part, depth + 1, numeric) for part in (value.start, value.stop, value.step)))
     array = arrays.written_down(value) if numeric else None
     if array is not None:
         return array
@@ -187,6 +189,10 @@ def _pack(value: Any) -> Any:
         return {"tuple": [_pack(item) for item in value]}
     if isinstance(value, Array):
         return arrays.pack(value)
+    if type(value) is slice:
+        return {"slice": [_pack(part) for part in (value.start, value.stop, value.step)]}
+    if value is ...:
+        return {"ellipsis": True}
     return [_pack(item) for item in value] if type(value) is list else value
 
 
@@ -194,5 +200,10 @@ def _unpack(value: Any) -> Any:
     if isinstance(value, dict):
         if "array" in value:
             return arrays.unpack(value)
+        if "slice" in value:
+            start, stop, step = map(_unpack, value["slice"])
+            return slice(start, stop, step)
+        if "ellipsis" in value:
+            return ...
         return tuple(_unpack(item) for item in value["tuple"])
     return [_unpack(item) for item in value] if isinstance(value, list) else value

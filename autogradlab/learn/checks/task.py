@@ -152,7 +152,10 @@ class Task:
         if isinstance(expected, Raises):
             return f"This must raise {expected.error}: {expected.why}."
         if identical(_as_tuples(expected), _as_tuples(value)):
-            return "What is in it is right, but a list came back where a tuple is expected: tuple(...) makes one."
+            came, wanted = _containers(expected, value)
+            return (
+                f"What is in it is right, but a {came} came back where a {wanted} is expected: {wanted}(...) makes one."
+            )
         if expected is not None and _as_ints(value) == _as_ints(expected):
             return f"The value is right, its type is not: {_types(value)} where {_types(expected)} is expected."
         if told := arrays.difference(expected, value):
@@ -207,6 +210,14 @@ def same_strides(shape: tuple, a: tuple, b: tuple) -> bool:
 
 def _as_tuples(value: Any) -> Any:
     return tuple(map(_as_tuples, value)) if isinstance(value, tuple | list) else value
+
+
+def _containers(expected: Any, value: Any) -> tuple[str, str]:
+    """The types of the first tuple or list that is the other of the two."""
+    if type(expected) is not type(value):
+        return type(value).__name__, type(expected).__name__
+    pairs = zip(expected, value, strict=True) if isinstance(expected, tuple | list) else ()
+    return next((found for pair in pairs if (found := _containers(*pair))[0]), ("", ""))
 
 
 def _as_ints(value: Any) -> Any:
