@@ -282,7 +282,8 @@ def _outcome(answer: Answer, sharing: bool, written: list[str]) -> list[str]:
     if answer.kind == "foreign":
         return [f"  returned  {answer.text}, of type {answer.value}"]
     shared = [f"  shared    {answer.shared} lie in the same memory"] if answer.shared and sharing else []
-    lines = _left(answer.value, written) if written else _shown(answer.value)
+    whole = written and isinstance(answer.value, tuple) and len(answer.value) == len(written) + 1
+    lines = _left(answer.value, written) if whole else _shown(answer.value)
     return ["  returned  " + "\n            ".join(lines), *shared]
 
 
