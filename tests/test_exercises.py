@@ -327,3 +327,20 @@ def test_a_long_argument_is_told_apart_and_cut_short():
     lines = str(caught.value).splitlines()
     assert lines[0].startswith("backward(graph, root=") and lines[1].startswith("  where     graph = [(")
     assert len(lines) < 25 and max(map(len, lines)) <= 120
+
+
+def test_what_is_written_into_an_argument_is_part_of_the_answer():
+    def step_and_clear(w, grad, lr):
+        grad[...] = 0
+        return lr
+
+    with pytest.raises(CheckFailed) as caught:
+        CHECKS["step_and_clear"](step_and_clear)
+    assert str(caught.value).splitlines()[3:6] == [
+        "  returned  0.1",
+        "            and left w = shape (2,), float64: [1.0, 2.0]",
+        "            and left grad = shape (2,), float64: [0.0, 0.0]",
+    ]
+    given = Array("float64", (2,), (1.0, 2.0), written=True)
+    told = ask.read_answers(ask.answers(lambda w: w.fill(7), ask.calls([(given,)]), ("w",)))[0]
+    assert told.value == (None, Array("float64", (2,), (7.0, 7.0)))

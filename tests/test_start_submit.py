@@ -78,9 +78,9 @@ def test_start_never_overwrites(course, exercise, capsys, content):
 
 def test_start_lists_what_there_is(course, capsys):
     assert start.main([]) == 0
-    assert capsys.readouterr().out.startswith("03  03_shapes_and_strides  not started\n")
+    assert capsys.readouterr().out.startswith("02  02_indexing  not started\n")
     assert start.main(["17"]) == 1
-    assert "there is no exercise '17'. The exercises are:\n    03  03_shapes_and_strides" in capsys.readouterr().err
+    assert "there is no exercise '17'. The exercises are:\n    02  02_indexing" in capsys.readouterr().err
 
 
 def test_start_without_exercises(course, capsys):

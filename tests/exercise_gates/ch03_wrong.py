@@ -208,7 +208,7 @@ def never_moves_the_heads(shape, stride):
 
 WRONG = (
     ("contiguous_strides", column_major, "This is column-major"),
-    ("contiguous_strides", a_list, "a list came back where PyTorch has a tuple"),
+    ("contiguous_strides", a_list, "a list came back where a tuple is expected"),
     ("contiguous_strides", in_bytes, "These are bytes of float64"),
     ("contiguous_strides", zero_size_kept, "A size of 0 made the strides before it 0"),
     ("contiguous_strides", never_reversed, "put them back in the order of the shape"),

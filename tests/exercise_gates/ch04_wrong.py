@@ -253,7 +253,7 @@ WRONG = (
     ("summed_dims", filled_with_ones, "A dimension that was put in front is summed also if its size is 1"),
     ("summed_dims", every_one, "Where 1 met 1 nothing was repeated"),
     ("summed_dims", dims_from_the_left, "The shapes are lined up at the left here"),
-    ("summed_dims", as_a_list, "a list came back where PyTorch has a tuple"),
+    ("summed_dims", as_a_list, "a list came back where a tuple is expected"),
     ("sum_to_shape", never_sums, "The gradient came back as it was"),
     ("sum_to_shape", means, "These are means"),
     ("sum_to_shape", sums_everything, "In NumPy `axis=None` means all dimensions"),

@@ -16,11 +16,12 @@ LONGEST = 60  # characters of an array's numbers in a message
 
 @dataclass(frozen=True)
 class Array:
-    """dtype, shape and the numbers in reading order."""
+    """dtype, shape and the numbers in reading order; written: the function is judged by what it writes into it."""
 
     dtype: str
     shape: tuple[int, ...]
     values: tuple
+    written: bool = False
 
     def __repr__(self) -> str:
         """As one would type it."""
@@ -68,6 +69,13 @@ def written_down(value: Any) -> Array | None:
     return Array(str(value.dtype), tuple(value.shape), tuple(np.asarray(value).reshape(-1).tolist()))
 
 
+def scalars(value: Any) -> Any:
+    """The same with NumPy's single numbers as Python's: whoever computes with arrays gets those."""
+    if isinstance(value, tuple | list):
+        return type(value)(map(scalars, value))
+    return value.values[0] if isinstance(value, Array) and value.shape == () else value
+
+
 def shared(results: Any, given: Iterable[tuple[str, Any]]) -> str:
     """In words, which of the resulting arrays lie in the same memory, or in an argument's; "" if none does."""
     import numpy as np
@@ -109,7 +117,8 @@ def difference(expected: Any, value: Any) -> str | None:
 
 def pack(array: Array) -> dict:
     """As JSON can hold it."""
-    return {"array": [array.dtype, list(array.shape), list(array.values)]}
+    packed = {"array": [array.dtype, list(array.shape), list(array.values)]}
+    return {**packed, "written": True} if array.written else packed
 
 
 def unpack(packed: dict) -> Array:
@@ -120,4 +129,4 @@ def unpack(packed: dict) -> Array:
         raise ValueError("not an array")
     if any(type(number) is not bool and type(number) is not int and type(number) is not float for number in values):
         raise ValueError("not an array of numbers")
-    return Array(dtype, tuple(shape), tuple(values))
+    return Array(dtype, tuple(shape), tuple(values), packed.get("written") is True)

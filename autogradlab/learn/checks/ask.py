@@ -1,6 +1,6 @@
 """Calling a learner's function, and writing down as plain data what it did.
 
-An Answer holds nothing but None, bool, int, float, str, tuple and list, each of exactly that type, and NumPy
+An Answer holds nothing but None, bool, int, float, str, slice, tuple and list, each of exactly that type, and NumPy
 arrays written down as numbers. So an object that claims to be equal to everything is never compared with anything,
 and an answer can be sent to another process, where whoever judges it shares no memory with the code that gave it.
 """
@@ -41,7 +41,8 @@ class _Foreign(Exception):
 def ask(function: Callable, args: tuple, parameters: tuple[str, ...] = ()) -> Answer:
     """Call function(*args) on copies of args and describe the outcome. Never raises what the function raised.
 
-    An Array among args is handed in as a NumPy array; then NumPy counts as one's own code.
+    An Array among args is handed in as a NumPy array; then NumPy counts as one's own code. If some of them are to be
+    written into, the value is a tuple: what came back, and what is in each of them afterwards.
     """
     numeric = any(isinstance(arg, Array) for arg in args)
     given = tuple(arrays.make(arg) if isinstance(arg, Array) else copy.deepcopy(arg) for arg in args)
@@ -60,14 +61,19 @@ def ask(function: Callable, args: tuple, parameters: tuple[str, ...] = ()) -> An
     if borrowed:
         return Answer("borrowed", borrowed[0])
     names = [*parameters[: len(args)], *(f"argument {n + 1}" for n in range(len(parameters), len(args)))]
+    left = []
     for name, before, after in zip(names, args, given, strict=True):
         after = arrays.written_down(after) if isinstance(before, Array) else after
-        if repr(before) != repr(after):
+        if isinstance(before, Array) and before.written:
+            left.append(after)
+        elif repr(before) != repr(after):
             return Answer("changed", name, f"from {_short(repr(before), 44)} to {_short(repr(after), 44)}")
     try:
         told = plain(value, numeric=numeric)
     except _Foreign as error:
         return Answer("foreign", _type_name(error.args[0]), _describe(error.args[0]))
+    if left:
+        return Answer("value", (told, *left))
     return Answer("value", told, shared=arrays.shared(value, list(zip(names, given, strict=True))) if numeric else "")
 
 
@@ -110,6 +116,8 @@ def plain(value: Any, depth: int = 0, numeric: bool = False) -> Any:
         return value
     if (kind is tuple or kind is list) and len(value) <= LARGEST and depth < 4:
         return kind([plain(item, depth + 1, numeric) for item in value])
+    if kind is slice:
+        return slice(*(plain(part, depth + 1, numeric) for part in (value.start, value.stop, value.step)))
     array = arrays.written_down(value) if numeric else None
     if array is not None:
         return array
@@ -181,6 +189,10 @@ def _pack(value: Any) -> Any:
         return {"tuple": [_pack(item) for item in value]}
     if isinstance(value, Array):
         return arrays.pack(value)
+    if type(value) is slice:
+        return {"slice": [_pack(part) for part in (value.start, value.stop, value.step)]}
+    if value is ...:
+        return {"ellipsis": True}
     return [_pack(item) for item in value] if type(value) is list else value
 
 
@@ -188,5 +200,10 @@ def _unpack(value: Any) -> Any:
     if isinstance(value, dict):
         if "array" in value:
             return arrays.unpack(value)
+        if "slice" in value:
+            start, stop, step = map(_unpack, value["slice"])
+            return slice(start, stop, step)
+        if "ellipsis" in value:
+            return ...
         return tuple(_unpack(item) for item in value["tuple"])
     return [_unpack(item) for item in value] if isinstance(value, list) else value

@@ -103,6 +103,8 @@ def _some_order(graph: Graph, root: int) -> list[int]:
 
 def _order_told(args: tuple, order: object) -> str | None:
     graph, root = args
+    if order is None or type(order) is tuple:
+        return None  # what is said of any task will do
     if type(order) is not list or any(type(node) is not int or not 0 <= node < len(graph) for node in order):
         return "Return a list of node numbers, in the order in which they run. None marks an edge that leads nowhere."
     wanted = enumerated.reached(graph, root)

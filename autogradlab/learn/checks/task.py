@@ -71,8 +71,8 @@ class Task:
         lines = [
             self.call(case),
             *self._where(case),
-            *_outcome(answer, bool(self.shared)),
-            f"  expected  {_expected(case)}",
+            *_outcome(answer, bool(self.shared), self._written(case)),
+            f"  expected  {_expected(case, self._written(case))}",
         ]
         unsteady = unsteady or case.note == AGAIN
         # A module that does the work may have another name the second time, once it is imported.
@@ -113,6 +113,11 @@ class Task:
             name: value for name, value in pairs if isinstance(value, Array) or (long and len(repr(value)) > LINE // 4)
         }
 
+    def _written(self, case: Case) -> list[str]:
+        """The arguments that the function is to write into."""
+        pairs = zip(self.parameters, case.args, strict=False)
+        return [name for name, value in pairs if isinstance(value, Array) and value.written]
+
     def _where(self, case: Case) -> list[str]:
         """Those arguments, one after the other."""
         told = (_wrapped(f"{name} = {value!r}") for name, value in self._apart(case).items())
@@ -140,17 +145,20 @@ class Task:
 
     def _cause_of_value(self, case: Case, value: Any) -> str:
         expected = case.expected
+        if told := self.explain(case.args, value):
+            return told
         if value is None and not self._may_be_none:
             return "The function ends without a `return`."
         if isinstance(expected, Raises):
             return f"This must raise {expected.error}: {expected.why}."
         if identical(_as_tuples(expected), _as_tuples(value)):
-            return "The numbers are right, but a list came back where PyTorch has a tuple: tuple(...) makes one."
+            came, wanted = _containers(expected, value)
+            return (
+                f"What is in it is right, but a {came} came back where a {wanted} is expected: {wanted}(...) makes one."
+            )
         if expected is not None and _as_ints(value) == _as_ints(expected):
             return f"The value is right, its type is not: {_types(value)} where {_types(expected)} is expected."
         if told := arrays.difference(expected, value):
-            return told
-        if told := self.explain(case.args, value):
             return told
         for mistake in self.mistakes:
             if self._mistaken(mistake.function, case.args, value):
@@ -204,6 +212,14 @@ def _as_tuples(value: Any) -> Any:
     return tuple(map(_as_tuples, value)) if isinstance(value, tuple | list) else value
 
 
+def _containers(expected: Any, value: Any) -> tuple[str, str]:
+    """The types of the first tuple or list that is the other of the two."""
+    if type(expected) is not type(value):
+        return type(value).__name__, type(expected).__name__
+    pairs = zip(expected, value, strict=True) if isinstance(expected, tuple | list) else ()
+    return next((found for pair in pairs if (found := _containers(*pair))[0]), ("", ""))
+
+
 def _as_ints(value: Any) -> Any:
     if isinstance(value, tuple | list):
         return tuple(map(_as_ints, value))
@@ -238,7 +254,8 @@ def same_but_for_rounding(expected: Any, value: Any) -> bool:
 
 
 def _shown(value: Any) -> list[str]:
-    """A value in a message, on one line; several arrays on a line each."""
+    """A value in a message, on one line; several arrays on a line each, but for NumPy's single numbers."""
+    value = arrays.scalars(value) if isinstance(value, tuple | list) else value
     if isinstance(value, tuple | list) and any(isinstance(item, Array) for item in value):
         return [line for item in value for line in _shown(item)]
     if isinstance(value, tuple) and len(repr(value)) > LINE and any(isinstance(item, list) for item in value):
@@ -246,7 +263,15 @@ def _shown(value: Any) -> list[str]:
     return [value.words()] if isinstance(value, Array) else _wrapped(repr(value))
 
 
-def _outcome(answer: Answer, sharing: bool) -> list[str]:
+def _left(value: tuple, written: list[str]) -> list[str]:
+    """What came back, and what is in the arrays that were to be written into."""
+    left = [
+        f"{name} = {array.words() if array else 'no numbers'}" for name, array in zip(written, value[1:], strict=True)
+    ]
+    return [*_shown(value[0]), *(f"and left {line}" for line in left)]
+
+
+def _outcome(answer: Answer, sharing: bool, written: list[str]) -> list[str]:
     if answer.kind == "error":
         lines = [f"  raised    {answer.value}: {textwrap.shorten(answer.text, 90, placeholder=' ...')}".rstrip(": ")]
         return lines + ([f"            {answer.where}"] if answer.where else [])
@@ -257,14 +282,16 @@ def _outcome(answer: Answer, sharing: bool) -> list[str]:
     if answer.kind == "foreign":
         return [f"  returned  {answer.text}, of type {answer.value}"]
     shared = [f"  shared    {answer.shared} lie in the same memory"] if answer.shared and sharing else []
-    return ["  returned  " + "\n            ".join(_shown(answer.value)), *shared]
+    whole = written and isinstance(answer.value, tuple) and len(answer.value) == len(written) + 1
+    lines = _left(answer.value, written) if whole else _shown(answer.value)
+    return ["  returned  " + "\n            ".join(lines), *shared]
 
 
-def _expected(case: Case) -> str:
+def _expected(case: Case, written: list[str]) -> str:
     note = f", {case.note}" if case.note else ""
     if isinstance(case.expected, Raises):
         return f"{case.expected.error}: {case.expected.why}"
-    lines = _shown(case.expected)
+    lines = _left(case.expected, written) if written else _shown(case.expected)
     if note and isinstance(case.expected, Array) or len(lines) > 1 or len(lines[0] + note) > LINE:
         return "\n            ".join([*lines, *([case.note] if note else [])])
     return lines[0] + note
