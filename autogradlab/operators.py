@@ -20,6 +20,7 @@ from .backends import namespace
 from .convert import operand
 from .dispatch import NOTHING, call, call_into, call_out, call_view, call_views
 from .graph import OpNode, op_node, own_copy, saved_attribute
+from .modes import as_one
 from .tensor import Tensor
 
 PUBLIC = {"a": "self", "b": "other"}  # PyTorch's names of what nodes save
@@ -71,6 +72,8 @@ class Operator:
         self.arguments = getattr(block, "arguments", None) or (
             _unary_arguments if len(self.inputs) == 1 else _binary_arguments
         )
+        if getattr(block, "asks", False):  # its arguments look at values, to refuse some
+            self.function = as_one(self.function)
         self.node, self.node_classes = node, {}  # a name or a function of the options; its classes by name
         self.direct = self._direct()
         self.recipes = {}

@@ -180,3 +180,61 @@ def test_a_trace_of_a_compiled_function_shows_its_kernels():
     with observe.trace() as t:
         compiled(torch.ones(3))
     assert [call.name for call in t.calls] == ["fused_mul_mul_mul_mul_etc"]
+
+
+LAYERS = {
+    "embedding": (lambda: nn.Embedding(6, 3), lambda: torch.tensor([[1, 0], [5, 2]])),
+    "layer norm": (lambda: nn.LayerNorm(4), lambda: torch.randn(3, 4)),
+    "group norm": (lambda: nn.GroupNorm(2, 4), lambda: torch.randn(3, 4)),
+    "batch norm": (lambda: nn.BatchNorm1d(4), lambda: torch.randn(3, 4)),
+    "attention": (lambda: _Attends(), lambda: torch.randn(2, 5, 8)),
+    "convolutions": (
+        lambda: nn.Sequential(nn.Conv2d(2, 3, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(12, 2)),
+        lambda: torch.randn(2, 2, 6, 6),
+    ),
+}
+
+
+class _Attends(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.MultiheadAttention(8, 2, batch_first=True)
+
+    def forward(self, x):
+        return self.inner(x, x, x)[0]
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_layers_are_traced_as_a_whole(name):
+    make, data = LAYERS[name]
+    model, compiled = make(), None
+    for _ in range(3):
+        x = data()
+        if compiled is None:
+            compiled = torch.compile(model, fullgraph=True)
+            compiled(x)
+        model.zero_grad()
+        compiled(x).square().sum().backward()
+        mine = [p.grad for p in model.parameters()]
+        model.zero_grad()
+        model(x).square().sum().backward()
+        for a, p in zip(mine, model.parameters(), strict=True):
+            assert torch.allclose(a, p.grad, rtol=1e-5, atol=1e-6)
+
+
+def test_indices_are_checked_at_every_call():
+    table = torch.arange(8.0)
+
+    def f(i):
+        return table[i] + i
+
+    compiled, _ = twice(f, torch.tensor([1, 2]))
+    assert compiled(torch.tensor([-1, 3])).tolist() == [6, 6], "a negative index, where the trace had none"
+    with pytest.raises(IndexError, match="out of bounds"):
+        compiled(torch.tensor([1, 8]))
+    loss = torch.compile(lambda x, y: F.cross_entropy(x, y), fullgraph=True)
+    x = torch.randn(2, 3)
+    loss(x, torch.tensor([0, 2]))
+    assert loss(x, torch.tensor([-100, 2])).equal(F.cross_entropy(x, torch.tensor([-100, 2])))
+    with pytest.raises(IndexError, match="Target 3 is out of bounds"):
+        loss(x, torch.tensor([0, 3]))

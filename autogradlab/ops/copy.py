@@ -4,7 +4,7 @@ import numpy
 
 from autogradlab import backends, devices, dtypes, shapes
 from autogradlab.dispatch import NOTHING, call_into, record
-from autogradlab.modes import NO_GRAD, state
+from autogradlab.modes import NO_GRAD, as_one, state
 from autogradlab.storage import PinnedStorage
 from autogradlab.table import method, operator, public
 from autogradlab.tensor import Tensor, wrap
@@ -94,6 +94,7 @@ class transfer:
         return to_device(g, a_device)
 
 
+@as_one
 def to_device(value, device, non_blocking: bool = False):
     """A tensor's or raw array's copy on another device.
 
@@ -119,6 +120,7 @@ def _carried(array, device, waits: bool):
     return there.from_host(backends.to_host(array, waits))
 
 
+@as_one
 def pin_memory(self, device=None):
     """A copy in host memory that an accelerator can read by itself; itself if it lies there already.
 

@@ -1,6 +1,7 @@
 """Embedding: rows of a table, looked up by number.  And one_hot, which writes the numbers as rows of 0 and 1."""
 
 from autogradlab import dtypes
+from autogradlab.modes import as_one
 from autogradlab.table import functions, nn_functions, operator
 from autogradlab.tensor import Tensor
 
@@ -70,6 +71,7 @@ def _counted(xp, rows, index, n: int, skip: int, scale: bool):
     return rows
 
 
+@as_one
 def embedding(
     input, weight, padding_idx=None, max_norm=None, norm_type: float = 2.0, scale_grad_by_freq=False, sparse=False
 ):

@@ -5,6 +5,7 @@ input[i][index[i][j]] and scatter writes there.  Indices are bounds-checked befo
 """
 
 from autogradlab import dtypes, late, shapes
+from autogradlab.modes import as_one
 from autogradlab.table import method, operator, public
 from autogradlab.tensor import Tensor
 
@@ -15,6 +16,7 @@ from .index import index as at_positions
 from .shape import expand
 
 
+@as_one
 def _along(name: str, input, dim, where, source=None):
     """The checks gather and scatter share; returns the dimension and the checked index."""
     if not isinstance(where, Tensor) or where.numel() and where._dtype not in (dtypes.int64, dtypes.int32):

@@ -6,7 +6,7 @@ are written in no promised order, and gradients add up.
 
 from autogradlab import dtypes, errors, shapes, views
 from autogradlab.dispatch import call, call_into, call_view_by
-from autogradlab.modes import NO_GRAD, state
+from autogradlab.modes import NO_GRAD, as_one, state
 from autogradlab.table import method, operator, public
 from autogradlab.tensor import Tensor
 
@@ -25,6 +25,7 @@ def bounds(index: Tensor) -> tuple[int, int]:
     return int(xp.min(index.window)), int(xp.max(index.window))
 
 
+@as_one
 def checked(index: Tensor, size: int, dim: int) -> Tensor:
     """An index tensor as int64, all its values within 0..size-1; negative ones count from the end."""
     if index._dtype is not dtypes.int64:
@@ -34,7 +35,8 @@ def checked(index: Tensor, size: int, dim: int) -> Tensor:
     low, high = bounds(index)
     if low < -size or high >= size:
         raise errors.index_out_of_range(high if high >= size else low, dim, size)
-    return index.remainder(size) if low < 0 else index
+    # A trace must not take the result for the index itself: the next index may have negative values.
+    return index.remainder(size) if low < 0 or state.tracer is not None else index
 
 
 # x[tensors] -----------------------------------------------------------------------------------------------------------

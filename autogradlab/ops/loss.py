@@ -111,6 +111,8 @@ def _nll_node(options) -> str:
 class nll_loss:
     """Minus the input (a logarithm of probabilities) at the class of each target."""
 
+    asks = True
+
     def arguments(input, target, reduction="mean", ignore_index=-100):
         ignored = _checked(input, target, ignore_index)
         options = {"reduction": reduction, "ignore_index": ignored}
@@ -160,6 +162,8 @@ class nll_spread:
                                 ((make(2, 4), make.ints(0, 4, (2,)), _weights(make)), {})])  # fmt: skip
 class nll_loss_weighted:
     """nll_loss with a weight for each class; the mean is over the weights."""
+
+    asks = True
 
     def arguments(input, target, weight, reduction="mean", ignore_index=-100):
         if weight.dim() != 1 or weight.numel() != input.shape[1 if input.dim() > 1 else 0]:
@@ -273,6 +277,8 @@ def _chances(make):
 @operator(node="BinaryCrossEntropyBackward0", accepts=floating, public=(), samples=_chances)
 class binary_cross_entropy:
     """-(b * log(a) + (1 - b) * log(1 - a)), the logarithms held above -100."""
+
+    asks = True
 
     def arguments(input, target, reduction="mean"):
         if input.numel():

@@ -223,6 +223,7 @@ def _tail(name: str, input, normalized_shape, weight, bias=None) -> tuple:
     return shape
 
 
+@as_one
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps: float = 1e-5):
     """Mean 0 and variance 1 over the last dimensions, then weight and bias.  (D5 5)"""
     shape = _tail("layer_norm", input, normalized_shape, weight, bias)
@@ -231,6 +232,7 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps: float = 1e-
     return _given(layer, input, weight, bias, eps, view=view, axes=(1,), affine=(1, width))
 
 
+@as_one
 def rms_norm(input, normalized_shape, weight=None, eps=None):
     """The last dimensions over the root of their mean square, then times weight."""
     shape = _tail("rms_norm", input, normalized_shape, weight)
@@ -245,6 +247,7 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
     return out.to(input._dtype)
 
 
+@as_one
 def group_norm(input, num_groups: int, weight=None, bias=None, eps: float = 1e-5):
     """Mean 0 and variance 1 of each group of channels of each sample, then weight and bias for each channel."""
     if input.dim() < 2:
@@ -320,6 +323,7 @@ def batch_norm(
     return _given(batch, input, weight, bias, eps, view=view, axes=axes, affine=affine, mean=mean, rstd=rstd)
 
 
+@as_one
 def instance_norm(
     input,
     running_mean=None,
