@@ -336,3 +336,22 @@ def test_is_compiling_and_reset():
     torch.compiler.reset()
     assert compiled.count == 0
     assert "1 as compiled" in str(torch.compiler.explain(gelu)(torch.ones(2)))
+
+
+def test_on_an_accelerator_a_region_is_one_launch():
+    x = torch.randn(50, 40, device="sim:0").requires_grad_()
+    compiled, out = twice(gelu, x)
+    plain = gelu(x)
+    assert kinds(compiled) == ["fused"] and str(out.device) == "sim:0" and out.equal(plain)
+
+    def launches(f):
+        with torch.observe.timeline() as t:
+            f()
+        return sum(s.lane == "sim:0" for s in t.spans)
+
+    assert launches(lambda: compiled(x)) == 1 and launches(lambda: gelu(x)) == 9
+    weights = torch.randn(50, 40, device="sim:0")
+    before = launches(lambda: torch.autograd.grad(gelu(x), x, weights))
+    assert launches(lambda: torch.autograd.grad(compiled(x), x, weights)) <= 3 < before
+    (a,), (b,) = torch.autograd.grad(compiled(x), x, weights), torch.autograd.grad(gelu(x), x, weights)
+    assert torch.allclose(a, b, rtol=1e-5, atol=1e-6)

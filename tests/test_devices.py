@@ -1,6 +1,7 @@
 """Devices, and the simulated accelerator: data apart, refusals, transfers, and a namespace no larger than CuPy's."""
 
 import importlib.util
+import inspect
 import pickle
 
 import numpy as np
@@ -104,6 +105,11 @@ def test_the_table_is_cupy_s():
 
     missing = [name for name in simulated.CUPY if not hasattr(real, name)]
     assert not missing
+    for name, words in simulated.CUPY.items():
+        if not isinstance(getattr(real, name), real.ufunc):
+            takes = inspect.signature(getattr(real, name)).parameters.values()
+            known = {p.name for p in takes}
+            assert set(words.split()) <= known or any(p.kind is p.VAR_KEYWORD for p in takes), name
 
 
 def test_views_and_storages_work_on_the_device():

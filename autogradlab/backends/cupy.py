@@ -80,6 +80,14 @@ def problem() -> str | None:
     return _problem
 
 
+class _Words:
+    """CuPy's functions without keywords that are None, which cupy.fuse does not take."""
+
+    def __getattr__(self, name: str):
+        fn = getattr(_cupy, name)
+        return lambda *args, **kwargs: fn(*args, **{k: v for k, v in kwargs.items() if v is not None})
+
+
 class CupyBackend:
     """Buffers are CuPy allocations, windows are cupy.ndarrays over them."""
 
@@ -114,6 +122,8 @@ class CupyBackend:
         return dtype.numpy.type(value)
 
     def to_host(self, array, waits: bool = True):
+        if not isinstance(array, _cupy.ndarray):  # a number written in the program never left the host
+            return numpy.asarray(array)
         return _cupy.asnumpy(array, blocking=waits)
 
     def from_host(self, array, waits: bool = True):
@@ -143,6 +153,22 @@ class CupyBackend:
         made = numpy.frombuffer(memory, array.dtype, array.size).reshape(array.shape)
         made[...] = array
         return made
+
+    def fuse(self, name: str, fn):
+        """A function of arrays as one generated kernel, by cupy.fuse; step by step where CuPy cannot fuse it."""
+        fused = _cupy.fuse(kernel_name=name)(lambda *arrays: fn(_Words(), *arrays))
+
+        def run(*arrays):
+            nonlocal fused
+            with _cupy.cuda.Device(self.index):
+                if fused is not None:
+                    try:
+                        return fused(*arrays)
+                    except (TypeError, ValueError, AttributeError, NotImplementedError):
+                        fused = None
+                return fn(self.xp, *arrays)
+
+        return run
 
     def new_stream(self):
         with _cupy.cuda.Device(self.index):

@@ -18,6 +18,7 @@ class Streams(threading.local):
 
     def __init__(self):
         self.current: dict[int, int] = {}
+        self.fusing = False  # what is called is part of one kernel, which is charged as a whole
 
     def lane(self, index: int) -> str:
         number = self.current.get(index, 0)
@@ -182,7 +183,7 @@ def charged(name: str, index: int, inputs, result):
     """Tell the clock of a kernel that read these and made that; the result is handed through."""
     made = [r for r in (result if isinstance(result, (tuple, list)) else (result,)) if isinstance(r, SimArray)]
     read = list(_arrays(inputs))
-    if made and not (name in FREE and made[0]._data.base is not None):
+    if made and not streams.fusing and not (name in FREE and made[0]._data.base is not None):
         nbytes = sum(map(_bytes, read)) + sum(map(_bytes, made))
         operations, dtype = sum(r.size for r in made), str(made[0].dtype)
         if name in PRODUCTS and len(read) > 1:

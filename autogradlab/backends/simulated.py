@@ -54,7 +54,8 @@ CUPY = {  # the functions of CuPy that kernels may use, each with the keywords i
     "nonzero": "",
     "count_nonzero": "axis",
     "unique": "return_index return_inverse return_counts axis",
-    **dict.fromkeys("take take_along_axis".split(), "axis out"),
+    "take": "axis out",
+    "take_along_axis": "axis",
     "put_along_axis": "axis",
     "flip": "axis",
     "roll": "axis",
@@ -68,7 +69,9 @@ CUPY = {  # the functions of CuPy that kernels may use, each with the keywords i
     "tensordot": "axes",
     "einsum": "",
     "outer": "out",
-    **dict.fromkeys("broadcast_to reshape transpose swapaxes moveaxis expand_dims squeeze ravel".split(), "axis"),
+    **dict.fromkeys("broadcast_to reshape swapaxes moveaxis ravel".split(), ""),
+    "transpose": "axes",
+    **dict.fromkeys("expand_dims squeeze".split(), "axis"),
     "ascontiguousarray": "dtype",
     "asarray": "dtype order",
     "array": "dtype copy order",
@@ -183,6 +186,8 @@ class SimBackend:
         return dtype.numpy.type(value)
 
     def to_host(self, array, waits: bool = True):
+        if not isinstance(array, SimArray):  # a number written in the program never left the host
+            return numpy.asarray(array)
         lane = streams.lane(self.index)
         clock.copy(f"sim:{self.index} copies", "copy to host", array.nbytes, waits, lane)
         return array._data.copy()
@@ -218,6 +223,19 @@ class SimBackend:
     def pinned(self, array):
         """A copy of a host array in memory that copies may read while the host goes on."""
         return array.copy()
+
+    def fuse(self, name: str, fn):
+        """A function of arrays as one kernel: one launch, and only what goes in and comes out is moved."""
+
+        def run(*arrays):
+            before, streams.fusing = streams.fusing, True
+            try:
+                made = fn(self.xp, *arrays)
+            finally:
+                streams.fusing = before
+            return charged(name, self.index, arrays, made)
+
+        return run
 
     def new_stream(self):
         return SimStream(self.index)

@@ -63,7 +63,8 @@ def can_fuse(program: Program, step: Step) -> bool:
     values = [program.values[n] for n in (*step.inputs, *step.outputs)]
     return (
         program.written.isdisjoint({*step.inputs, *step.outputs})
-        and all(v.device.type == "cpu" and v.dtype not in dtypes.FLOAT8 for v in values)
+        and all(v.device is values[-1].device or v.origin == "number" for v in values)
+        and all(v.dtype not in dtypes.FLOAT8 for v in values)
         and 0 not in values[-1].shape
     )
 

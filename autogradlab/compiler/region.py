@@ -79,7 +79,7 @@ class Region:
         self.outputs, self.strides = outputs, strides
         self.inputs = len(kinds) - len(parts)
         self.name = "fused_" + "_".join(p.op.name for p in parts[:4]) + ("_etc" if len(parts) > 4 else "")
-        self.any_size = False
+        self.any_size, self.kernels = False, {}
         self.places = [n for n in range(self.inputs) if n not in numbers]  # of the tensors that are given
         for part in parts:
             part.prepare(kinds)
@@ -110,7 +110,9 @@ class Region:
             state.observer("call", op=self, inputs=tensors, options={})
         shape = self.result_shape(tensors)
         arrays = self.arrays(tensors)
-        if shapes.numel(shape) < SMALL:
+        if device.type != "cpu":
+            made = self.generated(device)(*arrays)
+        elif shapes.numel(shape) < SMALL:
             made = self.straight(device.backend, arrays)
         else:
             made = [laid_out(device.backend.xp, shape, s, self.dtypes[n].numpy) for n, s in self._laid()]
@@ -135,6 +137,18 @@ class Region:
         """The inputs' arrays, numbers among them."""
         given = iter(tensors)
         return [(self.numbers[n] if n in self.numbers else next(given)).window for n in range(self.inputs)]
+
+    def generated(self, device):
+        """The region as one kernel of an accelerator, which its backend makes of the parts."""
+        found = self.kernels.get(device)
+        if found is None:
+
+            def run(xp, *arrays):
+                values = self.values(xp, arrays)
+                return tuple(values[n] for n in self.outputs)
+
+            found = self.kernels[device] = device.backend.fuse(self.name, run)
+        return found
 
     def straight(self, backend, arrays) -> list:
         """The outputs of few elements: kernel after kernel, as without fusing."""
@@ -213,13 +227,15 @@ class Region:
                 grads[n] = grads[n] + made if n in grads else made
         return grads
 
-    def pull_blocks(self, backend, shape, arrays, grads: dict, wanted: list[int]) -> dict:
-        """The same for whole arrays, block by block."""
-        xp = backend.xp
+    def pull_arrays(self, device, shape, arrays, grads: dict, wanted: list[int]) -> dict:
+        """The same for whole arrays: block by block, or as one kernel of an accelerator."""
+        xp = device.backend.xp
         active, kinds = self.active(wanted), list(self.dtypes)
         for n in wanted:
             if kinds[n].is_half and arrays[n].shape != shape:
                 kinds[n] = dtypes.float32  # the engine sums it to the input's shape first, and rounds once
+        if device.type != "cpu":
+            return self.pull_generated(device, arrays, grads, active, kinds, wanted)
         if shapes.numel(shape) < SMALL:
             return self.pull(self.values(xp, arrays), grads, active, kinds)
         made = [xp.empty(shape, kinds[n].numpy) for n in wanted]
@@ -236,6 +252,19 @@ class Region:
 
         blocks.run(work, views, indices)
         return dict(zip(wanted, made, strict=True))
+
+    def pull_generated(self, device, arrays, grads: dict, active, kinds, wanted) -> dict:
+        """Values and gradients in one kernel."""
+        given, key = tuple(grads), (device, tuple(grads), tuple(wanted), tuple(kinds))
+        if key not in self.kernels:
+
+            def run(xp, *pieces):
+                values = self.values(xp, pieces[len(given) :])
+                found = self.pull(values, dict(zip(given, pieces, strict=False)), active, kinds)
+                return tuple(found[n] if n in found else xp.zeros_like(values[n]) for n in wanted)
+
+            self.kernels[key] = device.backend.fuse(f"{self.name}_backward", run)
+        return dict(zip(wanted, self.kernels[key](*grads.values(), *arrays), strict=True))
 
     def replay(self, tensors: list) -> list:
         """Every value as a tensor with a graph of its own, for a pass that is itself recorded."""
@@ -270,7 +299,7 @@ class CompiledFunctionBackward(Node):
         else:
             windows = iter([s.window(self) for s in self.saved])
             arrays = [region.numbers[n].window if n in region.numbers else next(windows) for n in range(region.inputs)]
-            found = region.pull_blocks(self.device.backend, self.shape, arrays, given, wanted)
+            found = region.pull_arrays(self.device, self.shape, arrays, given, wanted)
         if not keep:
             self.saved = FREED
         return [found.get(n) if e is not None else None for n, e in zip(region.places, self.edges, strict=True)]
