@@ -12,16 +12,19 @@ from pathlib import Path
 import nbformat
 import psutil
 import pytest
-from exercise_gates.submissions import FULL, POINTS, Handed, good, handed_in, one, untouched
+from exercise_gates.submissions import FULL, POINTS, Handed, good, one, untouched
+from hostile_class import of_the_class
 from nbgrader.api import Gradebook
 
-from autogradlab.course import gradebook, places, submissions
+from autogradlab.course import cage, files, gradebook, places, submissions
+from autogradlab.course.grade import _as_text
 from autogradlab.course.grade import main as grade_main
 from autogradlab.course.notebook_text import Unreadable, parse
 from autogradlab.course.structure import grade_id, is_check
 
 SLUG = "03_shapes_and_strides"
-HANDED = handed_in()
+ISOLATION = cage.strongest()
+HANDED = of_the_class(ISOLATION)
 POSIX = os.name == "posix"
 
 
@@ -67,7 +70,7 @@ def graded(tmp_path_factory):
     course = make_course(tmp_path_factory.mktemp("graded"))
     for student, handed in HANDED.items():
         put(course / "class", student, handed)
-    run = grade(course, "--from", "class", "--cell-seconds", "2", "--seconds", "20")
+    run = grade(course, "--from", "class", "--cell-seconds", "2", "--seconds", "20", "--disk", "20", "--jobs", "3")
     return course, run
 
 
@@ -84,6 +87,8 @@ def test_each_submission_has_its_mark_and_its_reason(graded, student):
 def test_each_student_gets_feedback(graded, student):
     course, _ = graded
     page = (course / "grading" / "feedback" / student / SLUG / f"{SLUG}.html").read_text("utf-8")
+    assert "<script" not in page.lower() or "default-src 'none'" in page
+    assert "HIDDEN" not in page and ".hidden(" not in page
     if HANDED[student].graded:
         assert "check_contiguous_strides" in page or "contiguous_strides" in page
         assert "Test cell" not in page and "Task 8: merge_heads</a>" in page and "summary { display: list-item" in page
@@ -95,9 +100,11 @@ def test_what_is_printed(graded):
     _, run = graded
     assert run.returncode == 1  # some could not be graded
     assert run.stderr == ""
-    assert len(run.stdout.splitlines()) == len(HANDED) + 4
+    assert len(run.stdout.splitlines()) == len(HANDED) + 5
+    assert cage.SAID[ISOLATION] in run.stdout
+    assert all(char.isprintable() or char == "\n" for char in run.stdout)
     assert "Traceback" not in run.stdout
-    assert [line.split(" of ")[0].strip() for line in run.stdout.splitlines()[1:-3]] == [
+    assert [line.split(" of ")[0].strip() for line in run.stdout.splitlines()[1:-4]] == [
         str(n) for n in range(1, len(HANDED) + 1)
     ]
     assert max(map(len, run.stdout.splitlines())) < 190
@@ -143,7 +150,10 @@ def test_no_process_is_left_behind(graded):
 def test_grading_again_changes_nothing(graded, monkeypatch, capsys):
     course, _ = graded
     before, folder = marks(course), course / "grading"
-    for student in ("kills_its_grader", "spoils_its_gradebook"):  # these would be tried again
+    for student in ("kills_its_grader", "spoils_its_gradebook"):
+        if HANDED[student].graded:
+            continue
+        # it would be tried again
         shutil.rmtree(folder / "handed_in" / student)
     stamps = {path: path.stat().st_mtime_ns for path in folder.glob("*/*/*/*.ipynb")}
     monkeypatch.setenv("AUTOGRADLAB_COURSE", str(course))
@@ -195,10 +205,63 @@ def test_two_gradings_at_a_time_are_refused(tmp_path, monkeypatch, capsys):
     course = make_course(tmp_path)
     monkeypatch.setenv("AUTOGRADLAB_COURSE", str(course))
     put(course / "class", "ann", Handed(one(good()), FULL))
-    (course / "grading").mkdir()
-    (course / "grading" / "grading.lock").write_text(str(os.getpid()))
+    held = files.lock(course / "grading" / "grading.lock")
+    os.write(held, str(os.getpid()).encode())
     assert grade_main(["--from", str(course / "class")]) == 1
     assert f"another grading runs here already (process {os.getpid()})" in capsys.readouterr().err
+    os.close(held)
+    assert files.lock(course / "grading" / "grading.lock") is not None  # whoever held it is gone
+
+
+# What is kept apart ---------------------------------------------------------------------------------------------------
+
+
+def test_without_isolation_a_grader_that_is_killed_costs_that_submission_alone(tmp_path):
+    course = make_course(tmp_path)
+    put(course / "class", "ann", Handed(one(good()), FULL))
+    put(course / "class", "bob", of_the_class("none")["kills_its_grader"])
+    run = grade(course, "--from", "class", "--isolation", "none")
+    assert "Not apart: a submission runs as you do" in run.stdout
+    assert float(marks(course)["ann"]["score"]) == FULL
+    assert "grading it ended unexpectedly" in marks(course)["bob"]["reason"]
+
+
+@pytest.mark.parametrize("level", ["bubblewrap", "namespaces"])
+def test_a_level_that_does_not_work_here_is_refused(monkeypatch, level):
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert cage.strongest() == "none"
+    with pytest.raises(places.Stop, match=f"--isolation {level} does not work here"):
+        cage.strongest(level)
+
+
+@pytest.mark.skipif(ISOLATION == "none", reason="this system keeps nothing apart")
+@pytest.mark.parametrize("level", cage.LEVELS[cage.LEVELS.index(ISOLATION) : 2])
+def test_what_runs_apart_has_no_network_and_no_other_process(tmp_path, level):
+    code = "import psutil; print(len(psutil.pids()), *psutil.net_io_counters(pernic=True))"
+    done = subprocess.run(cage.command(level, [sys.executable, "-c", code], tmp_path, tmp_path), text=True,
+                          capture_output=True, timeout=60, check=True)  # fmt: skip
+    count, *interfaces = done.stdout.split()
+    assert int(count) <= 2 and set(interfaces) <= {"lo"}
+
+
+@pytest.mark.skipif(ISOLATION != "bubblewrap", reason="needs bubblewrap")
+def test_under_bubblewrap_only_its_own_folder_can_be_written_to(tmp_path):
+    own, other = tmp_path / "own", tmp_path / "other"
+    own.mkdir(), other.mkdir()
+    code = f"""
+import os
+open("here", "w").write("x")
+for path in ("/usr/x", {str(other / "x")!r}, {sys.prefix + "/x"!r}, {str(Path.home() / "x")!r}):
+    try:
+        open(path, "w")
+        print("could write", path)
+    except OSError:
+        pass
+print(os.path.exists({str(places.course_root() / "solutions")!r}), os.path.exists({str(other)!r}))
+"""
+    program = cage.command("bubblewrap", [sys.executable, "-c", code], own, tmp_path / "own")
+    done = subprocess.run(program, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == "False False\n" and (own / "here").exists() and not list(other.iterdir())
 
 
 # Bad input ------------------------------------------------------------------------------------------------------------
@@ -210,6 +273,7 @@ def test_two_gradings_at_a_time_are_refused(tmp_path, monkeypatch, capsys):
         (("99",), "there is no exercise '99'. The exercises are:\n    03  03_shapes_and_strides"),
         (("--from", "nowhere"), "there is no folder nowhere"),
         (("--jobs", "0", "03"), "are numbers above 0"),
+        (("--memory", "-1", "03"), "are numbers above 0"),
         (("03", "--from", "class", "--db", "nonsense"), "'nonsense' is no database URL"),
         (("03", "--from", "class", "--db", "sqlite:////no/such/folder/x.db"), "cannot be used: unable to open"),
         (("03", "--from", "class", "--db", "postgresql+nodriver://me:secret@host/x"), "me:***@host/x cannot be used"),
@@ -300,8 +364,37 @@ def test_what_is_collected_from_a_folder(tmp_path, monkeypatch):
     found = {one.student: one for one in submissions.collect(folder, exercise, tmp_path / "kept")}
     assert sorted(found) == ["Ann_Lee", "Ann_Lee-2", "bob", "cy", "huge"]
     assert "graded as Ann_Lee-2" in found["Ann_Lee-2"].problem
-    assert found["huge"].path is None and "has 21 MB" in found["huge"].problem
+    assert found["huge"].path is None and "it has 21 MB" in found["huge"].problem
     assert [found[name].path.read_bytes() for name in ("Ann_Lee", "cy")] == [
         b"Ann Lee.ipynb",
         f"cy/{SLUG}/{SLUG}.ipynb".encode(),
     ]
+
+
+@pytest.mark.skipif(not POSIX, reason="links, pipes and devices")
+def test_what_is_no_plain_file_is_not_taken(tmp_path, monkeypatch):
+    monkeypatch.setenv("AUTOGRADLAB_COURSE", str(make_course(tmp_path)))
+    folder = tmp_path / "class"
+    put(folder, "ann", Handed(one(good()), FULL))
+    (folder / "link.ipynb").symlink_to(folder / "ann.ipynb")
+    (folder / "broken.ipynb").symlink_to("nowhere")
+    (folder / "endless.ipynb").symlink_to("/dev/zero")
+    (folder / "linked_folder").symlink_to(tmp_path / "exercises")
+    os.mkfifo(folder / "pipe.ipynb")
+    (folder / "folder.ipynb").mkdir()
+    os.utime(folder / "ann.ipynb", (10**15, 10**15)) if sys.platform == "linux" else None
+    found = {one.student: one for one in submissions.collect(folder, places.find_exercise("03"), tmp_path / "kept")}
+    assert found.pop("ann").path is not None
+    assert all(one.path is None for one in found.values())
+    problems = {student: one.problem for student, one in found.items()}
+    for student in ("link", "broken", "endless", "linked_folder"):
+        assert "it is a link to somewhere else" in problems.pop(student)
+    assert "it is no plain file" in problems.pop("pipe")
+    assert problems == {"folder": "the folder holds no notebook"}
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(1)", "\t=1"])
+def test_no_spreadsheet_takes_a_text_for_a_formula(text):
+    assert _as_text(text) == f"'{text}"
+    assert submissions.student_id(text)[:1] not in ("=", "+", "-", "@")
+    assert (_as_text("a-b"), _as_text(-1.5)) == ("a-b", -1.5)

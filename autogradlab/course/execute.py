@@ -5,8 +5,10 @@ listens it is started anew and the cells before the culprit are run again, so th
 """
 
 import asyncio
+import queue
 import subprocess
 import time
+from typing import Any
 
 from jupyter_client.utils import ensure_async, run_sync
 from nbclient import NotebookClient
@@ -19,6 +21,7 @@ STARTS = 10  # of one notebook's kernel, at most
 
 def error_output(name: str, text: str) -> NotebookNode:
     """An error of ours, in the form of a cell's output."""
+    text = _writable(text)
     return new_output("error", ename=name, evalue=text.splitlines()[0], traceback=text.splitlines())
 
 
@@ -76,18 +79,27 @@ class WithinLimits:
             cell.outputs = [error_output("NotRun", f"Not run: {self._over}.")]
             return cell
         self._timed_out = self._asked_exit = False
+        self._unreadable = ""  # what reading the kernel's messages came to
         seconds = self._seconds()
         try:
             await super().async_execute_cell(cell, cell_index, execution_count, store_history)
             alive = not self._asked_exit
         except DeadKernelError:
             self._asked_exit, alive = True, False
-        except CellTimeoutError:  # it did not even come to its end when it was interrupted
+        except CellTimeoutError:  # it did not come to its end when interrupted, or its end was lost in a flood
+            self._flooded = self._flooded or not self._timed_out
             self._timed_out, alive = not self._flooded, await self._listens()
+        except Exception as error:  # a message that is none: nbclient takes it as the protocol says it is
+            self._unreadable, alive = type(error).__name__, False
         if self._timed_out or self._flooded:
             self._say_stopped(cell, seconds)
+        elif why := self._unreadable:
+            cell.outputs = [error_output("Ended", f"This cell changed how Python answers ({why}), and was undone.")]
         elif self._asked_exit:
-            cell.outputs.append(error_output("Ended", "This cell ended the Python process it ran in."))
+            text = self.why_ended() or "This cell ended the Python process it ran in."
+            cell.outputs.append(error_output("Ended", text))
+        if (self._flooded or self._timed_out) and alive:
+            await self._drain()
         if not alive:
             await self._start_again()
         elif not (self._timed_out or self._flooded):
@@ -105,7 +117,7 @@ class WithinLimits:
                     self._flooded = True
                     asyncio.ensure_future(ensure_async(self.km.interrupt_kernel()))
                 return None
-        return super().process_message(msg, cell, cell_index)
+        return super().process_message({**msg, "content": _writable(msg["content"])}, cell, cell_index)
 
     async def _async_handle_timeout(self, timeout, cell=None):
         self._timed_out = True
@@ -116,6 +128,10 @@ class WithinLimits:
         payload = kwargs["execute_reply"]["content"].get("payload", [])
         self._asked_exit = any(item.get("source") == "ask_exit" for item in payload)
 
+    def why_ended(self) -> str | None:
+        """Why the Python process was ended from outside, if it was."""
+        return None
+
     def _say_stopped(self, cell: NotebookNode, seconds: float) -> None:
         """The outputs of a cell that was interrupted: the beginning of what it printed, and why."""
         text = f"This cell ran longer than {seconds:.0f} s and was stopped: an endless loop?"
@@ -123,6 +139,15 @@ class WithinLimits:
             text = f"This cell printed more than {self.most_characters:,} characters and was stopped."
         printed = [output for output in cell.outputs if output.output_type == "stream"][:1]
         cell.outputs = [*printed, error_output("Stopped", text)]
+
+    async def _drain(self) -> None:
+        """Let go by what a cell still had to say when it was stopped: the next one is not to be blamed for it."""
+        until = time.monotonic() + self.grace_seconds
+        while time.monotonic() < until:
+            try:
+                await ensure_async(self.kc.iopub_channel.get_msg(timeout=0.2))
+            except queue.Empty:
+                return
 
     async def _listens(self) -> bool:
         """Whether the kernel answers, having been interrupted."""
@@ -142,7 +167,7 @@ class WithinLimits:
                 if not await ensure_async(self.km.is_alive()):
                     raise DeadKernelError("Kernel died") from None
                 continue
-            if reply["parent_header"].get("msg_id") == msg_id:
+            if isinstance(reply["parent_header"], dict) and reply["parent_header"].get("msg_id") == msg_id:
                 return reply
         return None
 
@@ -154,8 +179,11 @@ class WithinLimits:
                 self._over = "the cells before had ended the Python process or had not stopped in time"
                 return
             began = time.monotonic()
-            await ensure_async(self.km.restart_kernel(now=True))
-            await ensure_async(self.kc.wait_for_ready(timeout=30))
+            try:
+                await ensure_async(self.km.restart_kernel(now=True))
+                await ensure_async(self.kc.wait_for_ready(timeout=30))
+            except Exception:  # what the last one still had to say was no message, or this one was ended too
+                continue
             self._deadline += time.monotonic() - began
             if await self._run_again():
                 return
@@ -171,6 +199,15 @@ class WithinLimits:
             self._ran.remove(cell)  # it was well behaved once: leave it out and begin again
             return False
         return True
+
+
+def _writable(content: Any) -> Any:
+    """The same with a question mark for half a character, which JSON allows and a file does not."""
+    if isinstance(content, str):
+        return content.encode("utf-8", "replace").decode()
+    if isinstance(content, dict):
+        return {_writable(key): _writable(value) for key, value in content.items()}
+    return [_writable(item) for item in content] if isinstance(content, list) else content
 
 
 def _size(content: dict) -> int:

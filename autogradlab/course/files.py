@@ -1,8 +1,10 @@
 """Writing files so that a full disk, a size limit or a kill in the middle leaves the old state or the new one."""
 
 import contextlib
+import errno
 import os
 import secrets
+import stat
 from pathlib import Path
 
 from .places import Stop
@@ -43,6 +45,44 @@ def write_new(path: Path, data: bytes) -> bool:
     finally:
         with contextlib.suppress(OSError):
             partial.unlink()
+
+
+def read_plain(path: Path, most: int) -> bytes:
+    """The content of a file somebody else put there; OSError where it is a link, a device, a pipe or too large."""
+    if path.is_symlink():
+        raise OSError(errno.ELOOP, "it is a link to somewhere else, not a file")
+    flags = [getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY")]
+    with os.fdopen(os.open(path, os.O_RDONLY | sum(flags)), "rb") as file:
+        facts = os.fstat(file.fileno())
+        if not stat.S_ISREG(facts.st_mode):
+            raise OSError(errno.EINVAL, "it is no plain file")
+        if facts.st_size > most:
+            raise OSError(errno.EFBIG, f"it has {facts.st_size / 1e6:.0f} MB")
+        return file.read()
+
+
+def lock(path: Path) -> int | None:
+    """Hold the file at path until this process ends or closes the descriptor; None if another process holds it."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        held = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise cannot_write(path, error) from error
+    try:
+        if os.name == "nt":
+            import msvcrt
+
+            os.lseek(held, 2**20, os.SEEK_SET)  # past what is written in it: a locked byte cannot be read
+            msvcrt.locking(held, msvcrt.LK_NBLCK, 1)
+            os.lseek(held, 0, os.SEEK_SET)
+        else:
+            import fcntl
+
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(held)
+        return None
+    return held
 
 
 def sweep(folder: Path) -> None:

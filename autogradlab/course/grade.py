@@ -12,9 +12,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import psutil
-
-from . import files, pool
+from . import cage, files, pool
 from .places import Exercise, Stop, exercises, find_exercise, says_why, shown
 from .submissions import Submission, collect, grading_folder, handed_in, nameless
 
@@ -31,6 +29,7 @@ def main(argv: list[str]) -> int:
         raise Stop("say which exercise the submissions are for, such as: grade 03 --from FOLDER")
     folder = grading_folder()
     pool.warm_up()
+    options.isolation = cage.strongest(options.isolation)
     rows, began = [], time.monotonic()
     untaken = nameless(Path(options.source)) if options.source and Path(options.source).is_dir() else []
     for name in untaken:
@@ -46,6 +45,7 @@ def main(argv: list[str]) -> int:
             _write_marks(folder / "marks.csv", rows)
     if rows:
         print(f"\nMarks: {shown(folder / 'marks.csv')}   Feedback: {shown(folder / 'feedback')}")
+        print(cage.SAID[options.isolation])
         print(f"{time.monotonic() - began:.1f} s")
     return 1 if untaken or any(row["reason"] for row in rows) else 0
 
@@ -57,12 +57,15 @@ def _options(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--db", metavar="URL", help="gradebook, such as postgresql+psycopg://user@host/name")
     parser.add_argument("--again", action="store_true", help="grade also what is graded already")
     parser.add_argument("--jobs", type=int, default=2, help="how many at a time (2)")
+    parser.add_argument("--isolation", default="auto", choices=("auto", *cage.LEVELS), help="how far apart (auto)")
+    parser.add_argument("--memory", type=float, default=2, metavar="GB", help="memory of one submission (2)")
+    parser.add_argument("--disk", type=float, default=100, metavar="MB", help="what one may write to disk (100)")
     parser.add_argument("--seconds", type=float, default=60, help="how long one notebook may run (60)")
     parser.add_argument("--cell-seconds", type=float, default=10, help="how long one cell may run (10)")
     options = parser.parse_args(argv)
     options.db = options.db or os.environ.get("AUTOGRADLAB_GRADEBOOK")
-    if options.jobs < 1 or options.seconds <= 0 or options.cell_seconds <= 0:
-        raise Stop("--jobs, --seconds and --cell-seconds are numbers above 0")
+    if min(options.jobs, options.seconds, options.cell_seconds, options.memory, options.disk) <= 0:
+        raise Stop("--jobs, --seconds, --cell-seconds, --memory and --disk are numbers above 0")
     return options
 
 
@@ -79,9 +82,10 @@ def _gather(exercise: Exercise, source: str | None, folder: Path) -> list[Submis
 def _grade(exercise: Exercise, submissions: list[Submission], options: argparse.Namespace) -> list[dict]:
     count = len(submissions)
     print(f"Exercise {exercise.number}, {count} handed in; {options.jobs} at a time, a line as each ends", flush=True)
-    from .grading import Grading, Settings  # nbgrader comes with it, which takes seconds
+    from .grading import Grading, Limits, Settings  # nbgrader comes with it, which takes seconds
 
-    settings = Settings(options.db, options.jobs, options.cell_seconds, options.seconds, options.again)
+    limits = Limits(options.cell_seconds, options.seconds, int(options.memory * 2**30), int(options.disk * 2**20))
+    settings = Settings(options.db, options.jobs, options.again, limits, options.isolation)
     width = max(len(submission.student) for submission in submissions)
     grading = Grading(exercise, settings)
     by_student = {submission.student: submission for submission in submissions}
@@ -120,22 +124,29 @@ def _write_marks(path: Path, rows: list[dict]) -> None:
     table = io.StringIO(newline="")
     writer = csv.DictWriter(table, list(rows[0]), extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
-    writer.writerows(row for _, row in sorted({**kept, **fresh}.items()))
+    rows = [row for _, row in sorted({**kept, **fresh}.items())]
+    writer.writerows({name: _as_text(value) for name, value in row.items()} for row in rows)
     files.write_atomically(path, table.getvalue().encode())
 
 
+def _as_text(value: object) -> object:
+    """A value that no spreadsheet takes for a formula."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
+
+
 class Alone:
-    """Only one grading at a time in a folder."""
+    """Only one grading at a time in a folder; a killed one holds nothing."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "grading.lock"
 
     def __enter__(self) -> None:
-        while not files.write_new(self.path, str(os.getpid()).encode()):
+        self.held = files.lock(self.path)
+        if self.held is None:
             holder = self.path.read_text("utf-8", errors="replace").strip()
-            if holder.isdigit() and psutil.pid_exists(int(holder)):
-                raise Stop(f"another grading runs here already (process {holder}). Wait until it has ended")
-            self.path.unlink(missing_ok=True)  # its process was killed; go on where it stopped
+            raise Stop(f"another grading runs here already (process {holder}). Wait until it has ended")
+        os.ftruncate(self.held, 0)
+        os.write(self.held, str(os.getpid()).encode())
 
     def __exit__(self, *_: object) -> None:
-        self.path.unlink(missing_ok=True)
+        os.close(self.held)

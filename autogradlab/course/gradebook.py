@@ -72,6 +72,19 @@ class Book:
                 comment.auto_comment = comments.get(comment.name)
             book.db.commit()
 
+    def by_hand(self, student: str) -> dict[str, dict]:
+        """The marks and comments that somebody gave a student here, by the names of the cells."""
+        slug, given = self.exercise.slug, {}
+        with self._open() as book, contextlib.suppress(MissingEntry):
+            notebook = book.find_submission_notebook(slug, slug, student)
+            for grade in notebook.grades:
+                if grade.manual_score is not None or grade.extra_credit:
+                    given[grade.name] = {"manual": grade.manual_score, "extra": grade.extra_credit}
+            for comment in notebook.comments:
+                if comment.manual_comment:
+                    given.setdefault(comment.name, {})["comment"] = comment.manual_comment
+        return given
+
     def marks(self, student: str) -> tuple[float, float, dict[str, tuple[float, float]]] | None:
         """(score, highest score, the same for each check), manual marks included; None if there are none."""
         slug = self.exercise.slug

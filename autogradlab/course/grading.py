@@ -14,29 +14,33 @@ import json
 import os
 import shutil
 import tempfile
+import textwrap
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-import nbformat
 import psutil
 
 from autogradlab.learn import checks
 
 from . import feedback, files, grading_library
 from .exercises import prepare
-from .grade_worker import STUDENT, Job, work
+from .grade_worker import GRADED, PAGE, RESULT, SUBMISSION, Job, work
 from .gradebook import Book
 from .nbgrader_api import course_api
-from .notebook_text import Unreadable, parse, read, to_bytes
+from .notebook_text import LARGEST
 from .places import Exercise, Stop
 from .pool import run_all
-from .structure import grade_id, is_check, mend, notes_of
 from .submissions import Submission, grading_folder
+from .watch import Limits, end_all_of
 
 TEMPLATE = "gradebook.db"
 SCRATCH = "autogradlab-grading-"  # the process number follows
+UNEXPECTED = (
+    "grading it ended unexpectedly: its code may have ended the grader, or the machine was short of memory. "
+    "Look at the notebook; it will be tried again next time"
+)
 
 
 @dataclass
@@ -50,6 +54,7 @@ class Result:
     notes: list[str] = field(default_factory=list)
     scores: dict[str, float] = field(default_factory=dict)
     comments: dict[str, str | None] = field(default_factory=dict)
+    seconds: float = 0  # that its cells took
     lasting: bool = True  # grading it again would come to the same
 
 
@@ -59,9 +64,9 @@ class Settings:
 
     db_url: str | None = None
     jobs: int = 2
-    cell_seconds: float = 10
-    all_seconds: float = 60
     again: bool = False
+    limits: Limits = field(default_factory=Limits)
+    isolation: str = "none"  # one of cage.LEVELS
 
 
 class Grading:
@@ -90,17 +95,10 @@ class Grading:
         prefix = f"{SCRATCH}{os.getpid()}-"
         with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as scratch:
             self._make_template(Path(scratch))
-            jobs = {}
-            for submission in waiting:
-                try:
-                    job, result = self._make_job(submission, Path(scratch), len(jobs))
-                    jobs[job.folder] = job, submission, result
-                except Unreadable as reason:
-                    yield self._settle(submission, Result(submission.student, reason=str(reason)), None)
-            for job in run_all(work, [job for job, _, _ in jobs.values()], self.settings.jobs):
-                _, submission, result = jobs[job.folder]
-                graded = self._outcome(job, result)
-                yield self._settle(submission, result, graded)
+            running: dict[Path, tuple[Submission, Result]] = {}
+            for job in run_all(work, self._jobs(waiting, Path(scratch), running), self.settings.jobs):
+                submission, result = running.pop(job.folder)
+                yield self._settle(submission, result, self._outcome(job, result))
                 shutil.rmtree(job.folder, ignore_errors=True)
 
     # One submission --------------------------------------------------------------------------------------------------
@@ -111,75 +109,66 @@ class Grading:
         root.mkdir()
         prepare(course_api(root), self.exercise, root)
 
-    def _make_job(self, submission: Submission, scratch: Path, number: int) -> tuple[Job, Result]:
-        """A folder with everything the worker needs; Unreadable if there is nothing to be graded."""
-        if submission.path is None:
-            raise Unreadable(submission.problem)
-        data = submission.path.read_bytes()
-        release = read(self.exercise.release)
-        submitted = parse(data)
-        names = {grade_id(cell) for cell in release.cells} - {None}
-        if not names & {grade_id(cell) for cell in submitted.cells} and not names & {c.id for c in submitted.cells}:
-            raise Unreadable(f"it holds none of exercise {self.exercise.number}'s cells: another notebook?")
-        mended, findings = mend(submitted, release)
-        notes = [submission.problem] if submission.problem else []
-        notes += findings
-        if notes:
-            text = "**Before grading:**\n\n" + "\n".join(f"- {note}" for note in notes)
-            mended.cells.insert(0, nbformat.v4.new_markdown_cell(text, id="before-grading"))
-        folder = scratch / f"job-{number}"
-        home = folder / "submitted" / STUDENT / self.exercise.slug
-        home.mkdir(parents=True)
-        (home / self.exercise.filename).write_bytes(to_bytes(mended))
-        shutil.copy(scratch / "template" / TEMPLATE, folder / TEMPLATE)
-        chapter = f"ch{self.exercise.number}"
-        grading_library.make(folder / "lib", chapter)
-        settings = self.settings
-        job = Job(folder, self.exercise.slug, chapter, settings.cell_seconds, settings.all_seconds, os.getpid())
-        return job, Result(submission.student, _digest(data), self.source, notes=notes)
+    def _jobs(self, waiting: list[Submission], scratch: Path, running: dict) -> Iterator[Job]:
+        """A job for each submission, made when its turn comes: a folder with everything the worker needs."""
+        for number, submission in enumerate(waiting):
+            folder = scratch / f"job-{number}"
+            folder.mkdir()
+            shutil.copy(scratch / "template" / TEMPLATE, folder / TEMPLATE)
+            job = Job(folder, self.exercise, self.settings.limits, self.settings.isolation, os.getpid(),
+                      submission.problem, by_hand=self.book.by_hand(submission.student))  # fmt: skip
+            grading_library.make(folder / "lib", job.chapter)
+            result = Result(submission.student, source=self.source)
+            try:
+                if submission.path is not None:
+                    data = files.read_plain(submission.path, LARGEST)
+                    result.submission = _digest(data)
+                    (folder / SUBMISSION).write_bytes(data)
+            except OSError as error:
+                job = replace(job, problem=f"the file cannot be read ({error.strerror})")
+            running[folder] = submission, result
+            yield job
 
-    def _outcome(self, job: Job, result: Result) -> bytes | None:
-        """Read what the worker left behind into result; the graded notebook, if there is one."""
+    def _outcome(self, job: Job, result: Result) -> dict[str, bytes] | None:
+        """Read what the worker left behind into result; the graded notebook and the page, if there are any."""
         try:
-            told = json.loads((job.folder / "result.json").read_bytes())
+            told = json.loads((job.folder / RESULT).read_bytes())
         except (OSError, ValueError):
-            told = {"reason": "grading it ended unexpectedly; it will be tried again next time", "again": True}
+            end_all_of(job.folder)
+            told = {"reason": UNEXPECTED}
         if "reason" in told:
-            result.reason, result.lasting = told["reason"], False
+            result.reason, result.lasting = _line(told["reason"]), told.get("lasting", False)
             return None
-        result.scores, result.comments = told["scores"], told["comments"]
-        checks_of_it = {grade_id(cell) for cell in read(self.exercise.release).cells if is_check(cell)}
-        if checks_of_it - {name for name, score in result.scores.items() if score is not None}:
-            result.reason, result.lasting = "some of its checks got no mark; it will be tried again next time", False
-            return None
-        path = job.folder / "autograded" / STUDENT / self.exercise.slug / self.exercise.filename
+        result.scores, result.comments, result.seconds = told["scores"], told["comments"], told["seconds"]
+        result.notes = [_line(note) for note in told["notes"]]
         try:
-            graded = path.read_bytes()
-            result.notes += notes_of(nbformat.reads(graded.decode("utf-8"), as_version=4))
-        except Exception as error:  # the submission's code could reach this file
-            result.reason, result.lasting = f"its graded notebook cannot be read ({type(error).__name__})", False
+            return {name: (job.folder / name).read_bytes() for name in (GRADED, PAGE)}
+        except OSError as error:  # the submission's code could reach these files
+            result.reason, result.lasting = f"its graded notebook cannot be read ({error.strerror})", False
             return None
-        return graded
 
-    def _settle(self, submission: Submission, result: Result, graded: bytes | None) -> Result:
+    def _settle(self, submission: Submission, result: Result, graded: dict[str, bytes] | None) -> Result:
         """Enter the result into gradebook, feedback and, last, the record. Done twice, it comes to the same."""
         student, slug = result.student, self.exercise.slug
+        page = feedback.place(self.folder, student, self.exercise)
         if graded is not None:
             when = submission.handed_in
             stamp = when.strftime("%Y-%m-%d %H:%M:%S.%f UTC").encode()
-            for step, data in (("submitted", submission.path.read_bytes()), ("autograded", graded)):
+            for step, data in (
+                ("submitted", files.read_plain(submission.path, LARGEST)),
+                ("autograded", graded[GRADED]),
+            ):
                 files.write_atomically(self.folder / step / student / slug / self.exercise.filename, data)
                 files.write_atomically(self.folder / step / student / slug / "timestamp.txt", stamp)
             self.book.store(student, when, result.scores, result.comments)
-            feedback.generate(self.book, student)
+            files.write_atomically(page, graded[PAGE])
         else:
             if (self.folder / "autograded" / student / slug).exists():
                 result.notes.append("the mark is that of an earlier submission")
             else:
                 self.book.store(student, submission.handed_in or datetime.now(UTC), {}, {})
-            feedback.explain(self.book, student, result.reason)
-        if submission.path is not None and result.lasting:
-            result.submission, result.source = _digest(submission.path.read_bytes()), self.source
+            files.write_atomically(page, feedback.explain(self.exercise, result.reason).encode())
+        if result.submission and result.lasting:
             files.write_atomically(self._record_path(student), json.dumps(asdict(result), indent=1).encode())
         return result
 
@@ -192,7 +181,7 @@ class Grading:
         """The record of exactly this submission, graded by the exercise as it is now."""
         with contextlib.suppress(OSError, ValueError, TypeError):
             record = Result(**json.loads(self._record_path(submission.student).read_bytes()))
-            same = submission.path is not None and record.submission == _digest(submission.path.read_bytes())
+            same = submission.path and record.submission == _digest(files.read_plain(submission.path, LARGEST))
             if same and record.source == self.source and self.book.marks(submission.student) is not None:
                 return record
         return None
@@ -209,6 +198,12 @@ def _sweep() -> None:
 def _check_files() -> list[bytes]:
     """The text of the checks: marks depend on it as they do on the exercise."""
     return [path.read_bytes() for path in sorted(Path(checks.__file__).parent.glob("*.py"))]
+
+
+def _line(text: str) -> str:
+    """Text that came out of a submission, fit for a terminal and a table: no control characters, not endless."""
+    printable = "".join(char if char.isprintable() else " " for char in text[:2000])
+    return textwrap.shorten(printable, 500, placeholder=" ...")
 
 
 def _digest(*parts: bytes) -> str:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from autogradlab.learn.checks import arrays, ask
 
+START = "start_kernel.py"
+
 PACKAGE = '''
 """Stands in for the course while an exercise is graded."""
 
@@ -27,6 +29,22 @@ sys.meta_path.insert(0, _NotHere)
 
 def __getattr__(name):
     raise AttributeError(f"autogradlab.{name} is not there while an exercise is graded: it asks for your own code")
+'''
+
+KERNEL = '''
+"""Starts the kernel: without the debugger, which takes as long to start as all else, and with short messages."""
+
+import sys
+
+sys.modules["debugpy"] = None
+from ipykernel import kernelapp
+from ipykernel.iostream import OutStream
+
+# What is printed within a moment goes out as one message. It may be gigabytes; 100,000 characters stop a cell.
+_all = OutStream._flush_buffers
+OutStream._flush_buffers = lambda self: [(parent, text[:200_000]) for parent, text in _all(self)]
+
+kernelapp.launch_new_instance()
 '''
 
 CHECKS = '''
@@ -53,6 +71,7 @@ def make(folder: Path, chapter: str) -> None:
     checks.mkdir(parents=True)
     (folder / "autogradlab" / "__init__.py").write_text(PACKAGE.replace("CHAPTER", chapter), "utf-8")
     (folder / "autogradlab" / "learn" / "__init__.py").write_text("", "utf-8")
+    (folder / START).write_text(KERNEL, "utf-8")
     (checks / "__init__.py").write_text("", "utf-8")
     (checks / f"{chapter}.py").write_text(CHECKS, "utf-8")
     for module in (ask, arrays):

@@ -7,6 +7,7 @@ import nbformat
 from nbformat import NotebookNode
 
 LARGEST = 20 * 1024 * 1024  # bytes; an exercise with its outputs has some 50,000
+MOST_CELLS = 2_000
 
 
 class Unreadable(Exception):
@@ -29,6 +30,8 @@ def parse(data: bytes) -> NotebookNode:
         ) from None
     except RecursionError:
         raise Unreadable("the file is nested too deeply to be a notebook") from None
+    except ValueError as error:  # a number of thousands of digits
+        raise Unreadable(f"the file is not a notebook ({error})") from None
     if not isinstance(content, dict) or "cells" not in content and "worksheets" not in content:
         raise Unreadable("the file is JSON, but not a notebook: it has no cells")
     try:
@@ -45,12 +48,15 @@ def _valid(content: dict) -> NotebookNode:
     """Upgrade to format 4.5 and drop what has no place in a cell, so that one odd cell does not spoil the notebook."""
     notebook = nbformat.convert(nbformat.from_dict(content), 4) if content.get("nbformat") != 4 else content
     cells = []
+    if len(notebook["cells"]) > MOST_CELLS:
+        raise Unreadable(f"the file has {len(notebook['cells']):,} cells; an exercise has some dozens")
     for cell in notebook["cells"]:
         source = cell.get("source", "")
         source = "".join(source) if isinstance(source, list) else source
         metadata = cell.get("metadata", {})
         if not isinstance(source, str) or not isinstance(metadata, dict):
             raise Unreadable("a cell's text or metadata is not text or metadata")
+        source = source.encode("utf-8", "replace").decode()  # half a character has no place in a file
         kind = cell.get("cell_type") if cell.get("cell_type") in ("code", "markdown", "raw") else "raw"
         made = {"code": nbformat.v4.new_code_cell, "markdown": nbformat.v4.new_markdown_cell}.get(
             kind, nbformat.v4.new_raw_cell

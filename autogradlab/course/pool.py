@@ -9,7 +9,7 @@ from multiprocessing.connection import wait
 
 import psutil
 
-WORKER = "autogradlab.course.grade_worker"
+WORKER = "autogradlab.course.warm"
 
 
 def context() -> multiprocessing.context.BaseContext:

@@ -6,7 +6,10 @@ functions return, as plain data; what is right is known here alone, where the su
 
 import ast
 import random
+import sys
+import time
 
+from jupyter_client.manager import AsyncKernelManager
 from jupyter_client.utils import ensure_async, run_sync
 from nbclient.exceptions import DeadKernelError
 from nbformat.v4 import new_output
@@ -15,22 +18,71 @@ from nbgrader.preprocessors import Execute
 from autogradlab.learn.checks.ask import Answer, calls, read_answers
 from autogradlab.learn.checks.task import Task, is_unwritten, not_written
 
+from . import cage
 from .execute import WithinLimits, error_output
+from .grading_library import START
 from .structure import grade_id, is_check
 
 LONGEST = 5_000_000  # characters of all answers to one task
+ASK = (
+    f"(lambda told: told if len(told) <= {LONGEST} else 'too long')"
+    "(__import__('autogradlab.learn.checks.ask', fromlist=['ask']).answers({}))"
+)
+
+
+class Apart(AsyncKernelManager):
+    """Starts a kernel in its cage; where that has no network, the two talk through files in the kernel's folder."""
+
+    job = None  # whose kernel it is (grade_worker.Job)
+
+    def format_kernel_cmd(self, extra_arguments=None):
+        library = self.job.folder / "lib"
+        program = [sys.executable, "-P", str(library / START), "-f", self.connection_file, *(extra_arguments or [])]
+        return cage.command(self.job.isolation, program, self.job.home, library)
 
 
 class Referee(WithinLimits, Execute):
     """nbgrader's Execute within limits; a check cell whose task is known is not run but judged."""
 
     tasks: dict[str, Task] = {}
+    job = None  # grade_worker.Job
+    watch = None  # watch.Watch, which may end the kernel
 
     def preprocess(self, nb, resources=None, km=None):
+        self.cell_seconds, self.all_seconds = self.job.limits.cell_seconds, self.job.limits.all_seconds
+        self.shutdown_kernel = "immediate"  # what a submission does at its exit is of no interest
         self.begin()
         return super().preprocess(nb, resources, km)
 
+    def create_kernel_manager(self):
+        self.km = type("Apart", (Apart,), {"job": self.job})(kernel_name="python3")
+        self.km.connection_file = str(self.job.home / "kernel.json")
+        if self.job.isolation != "none":
+            self.km.transport, self.km.ip = "ipc", str(self.job.home / "kernel")
+            self.km.kernel_spec.interrupt_mode = "message"  # a signal would end the cage
+        return self.km
+
+    async def async_start_new_kernel(self, **kwargs):
+        await super().async_start_new_kernel(**{**kwargs, "cwd": str(self.job.home)})
+
+    start_new_kernel = run_sync(async_start_new_kernel)
+
+    def why_ended(self):
+        return self.watch.reason()
+
+    async def _start_again(self):
+        with self.watch.ending:
+            pass
+        await super()._start_again()
+
     async def async_execute_cell(self, cell, cell_index, execution_count=None, store_history=True):
+        began = time.monotonic()
+        try:
+            return await self._run_or_judge(cell, cell_index, execution_count, store_history)
+        finally:
+            self.watch.busy += time.monotonic() - began
+
+    async def _run_or_judge(self, cell, cell_index, execution_count, store_history):
         task = self.tasks.get((grade_id(cell) or "").removeprefix("check_")) if is_check(cell) else None
         if task is None or self._over is not None:
             return await super().async_execute_cell(cell, cell_index, execution_count, store_history)
@@ -50,7 +102,7 @@ class Referee(WithinLimits, Execute):
         cases = visible + hidden
         asked = f"{task.name}, {calls([case.args for case in cases])!r}, {task.parameters!r}"
         try:
-            answers = await self._ask(f"__import__('autogradlab.learn.checks.ask', fromlist=['ask']).answers({asked})")
+            answers = await self._ask(ASK.format(asked))
         except _NoAnswer as reason:
             text = str(reason)
             if reason.name == "NameError" and f"'{task.name}' is not defined" in text:
@@ -84,15 +136,16 @@ class Referee(WithinLimits, Execute):
                     await self._start_again()
                 raise _NoAnswer("Stopped", f"A call ran longer than {seconds:.0f} s and was stopped: an endless loop?")
         except DeadKernelError:
+            text = self.why_ended() or "The function ended the Python process it ran in."
             await self._start_again()
-            raise _NoAnswer("Ended", "The function ended the Python process it ran in.") from None
-        result = reply["content"].get("user_expressions", {}).get("answers", {})
-        if result.get("status") == "error":
-            raise _NoAnswer(str(result.get("ename")), f"{result.get('ename')}: {result.get('evalue')}")
+            raise _NoAnswer("Ended", text) from None
         try:
+            result = reply["content"]["user_expressions"]["answers"]
+            if result["status"] == "error":
+                raise _NoAnswer(str(result["ename"]), f"{result['ename']}: {result['evalue']}")
             text = result["data"]["text/plain"]
-            if len(text) > LONGEST:
-                raise ValueError("too long")
+            if len(text) > 2 * LONGEST or text == "'too long'":
+                raise _NoAnswer("CheckFailed", "What the function returned is too long to be an answer.")
             return read_answers(ast.literal_eval(text))
         except (KeyError, TypeError, ValueError, SyntaxError, RecursionError, MemoryError):
             text = "What the function returned could not be read: has the notebook changed Python itself?"

@@ -106,9 +106,9 @@ def _by_text(cell: NotebookNode, missing: dict[str, NotebookNode]) -> str | None
 
 
 def _own(cell: NotebookNode) -> NotebookNode:
-    """A cell of the learner's, without metadata that nbgrader would act on."""
-    cell = copy.deepcopy(cell)
-    cell.metadata.pop("nbgrader", None)
+    """A cell of the learner's, without metadata: nbgrader would act on some, and the rest may be anything."""
+    cell = copy.copy(cell)
+    cell.metadata = NotebookNode()
     return cell
 
 

@@ -6,9 +6,11 @@ The newest one counts; the others stay. A learner who sends a file sends grading
 the newest one: its name says whose it is.
 """
 
+import contextlib
 import getpass
 import re
 import subprocess
+import unicodedata
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,6 +19,7 @@ from . import files
 from .notebook_text import LARGEST
 from .places import Exercise, course_root
 
+NAME = 180  # bytes of a student's name: file systems allow 255 for a file's, which holds more than that
 TIME = "%Y%m%dT%H%M%S.%fZ"
 
 
@@ -43,8 +46,13 @@ def grading_folder() -> Path:
 
 
 def student_id(name: str) -> str:
-    """The name as a folder's name: letters, digits, dot, minus, at; anything else becomes an underscore."""
-    return re.sub(r"[^\w.@-]+", "_", name.strip()).strip("._")[:64]
+    """The name as a folder's name: letters, digits, dot, minus, at; anything else becomes an underscore.
+
+    It begins with a letter or digit, so that neither a shell nor a spreadsheet takes it for anything but a name.
+    """
+    name = unicodedata.normalize("NFC", name)  # macOS writes an accent as a character of its own
+    name = re.sub(r"[^\w.@-]+", "_", name.strip()).lstrip("._@-")
+    return name[:64].encode()[:NAME].decode("utf-8", "ignore").rstrip("._")
 
 
 def own_name(given: str | None) -> str:
@@ -98,13 +106,19 @@ def keep(student: str, exercise: Exercise, data: bytes, when: datetime, root: Pa
     files.sweep(folder)
     while True:
         before = earlier(student, exercise, root)
-        if before and before[-1].read_bytes() == data:
+        if before and _same(before[-1], data):
             return before[-1], False
         if before:  # what is handed in now is the newest, whatever the clock says
             when = max(when, _time_of(before[-1]) + timedelta(microseconds=1))
         path = folder / f"{when.strftime(TIME)}.ipynb"
         if files.write_new(path, data):
             return path, True
+
+
+def _same(path: Path, data: bytes) -> bool:
+    with contextlib.suppress(OSError):  # a file that cannot be read is another one
+        return files.read_plain(path, LARGEST) == data
+    return False
 
 
 def handed_in(exercise: Exercise, root: Path) -> list[Submission]:
@@ -122,14 +136,14 @@ def collect(source: Path, exercise: Exercise, root: Path) -> list[Submission]:
     collected: dict[str, Submission] = {}
     for entry in sorted(source.iterdir()):
         name = student_id(_student_of(entry, exercise))
-        if not name or entry.name.startswith((".", "__")) or (entry.is_file() and entry.suffix != ".ipynb"):
+        if not name or entry.name.startswith((".", "__")) or (entry.suffix != ".ipynb" and not entry.is_dir()):
             continue
         if _is_time(entry.stem):  # told by nameless(): to guess a student would make one up
             continue
         student = next(one for one in (name, *(f"{name}-{n}" for n in range(2, 10**6))) if one not in collected)
         notebook, problem = _notebook_of(entry, exercise)
         if student != name:
-            problem = f"{entry.name} is the same name as another file's, so it is graded as {student}"
+            problem = f"the name of {entry.name} is the same as another file's, so it is graded as {student}"
         collected[student] = _take(student, exercise, notebook, problem, root)
     return list(collected.values())
 
@@ -144,31 +158,32 @@ def _take(student: str, exercise: Exercise, notebook: Path | None, problem: str,
     if notebook is None:
         return Submission(student, exercise, None, problem)
     try:
-        facts = notebook.stat()
-        if facts.st_size > LARGEST:
-            return Submission(student, exercise, None, f"the file has {facts.st_size / 1e6:.0f} MB and was not taken")
-        data = notebook.read_bytes()
+        data = files.read_plain(notebook, LARGEST)
+        when = datetime.fromtimestamp(notebook.stat().st_mtime, UTC)
+    except (ValueError, OverflowError):  # a file's time may be any number
+        when = datetime.now(UTC)
     except OSError as error:
-        return Submission(student, exercise, None, f"the file cannot be read ({error.strerror})")
-    path, _ = keep(student, exercise, data, datetime.fromtimestamp(facts.st_mtime, UTC), root)
+        return Submission(student, exercise, None, f"the file was not taken: {error.strerror}")
+    path, _ = keep(student, exercise, data, when, root)
     return Submission(student, exercise, path, problem)
 
 
 def _student_of(entry: Path, exercise: Exercise) -> str:
     """ann, ann.ipynb and 03_shapes_and_strides_ann.ipynb all are ann's."""
-    name = entry.stem if entry.is_file() else entry.name
+    name = entry.name if entry.suffix != ".ipynb" else entry.stem
     return name.replace(exercise.slug, "").strip("_- .") or name
 
 
 def _notebook_of(entry: Path, exercise: Exercise) -> tuple[Path | None, str]:
     """The notebook that is meant, and what is odd about it."""
-    if entry.is_file():
+    if entry.is_symlink() or not entry.is_dir():
         return entry, ""
     there = [path for path in sorted(entry.rglob("*.ipynb")) if not any(p.startswith(".") for p in path.parts[-3:])]
+    there = [path for path in there if not path.is_dir()]
     times = [path for path in there if path.parent.name == exercise.slug and _is_time(path.stem)]
     named = [path for path in there if path.name == exercise.filename]
     if times or named:
-        return max(times, key=lambda path: path.stem) if times else max(named, key=lambda p: p.stat().st_mtime), ""
+        return max(times, key=lambda path: path.stem) if times else max(named, key=lambda p: p.lstat().st_mtime), ""
     if len(there) == 1:
         return there[0], f"the file is called {there[0].name}, not {exercise.filename}"
     if not there:
