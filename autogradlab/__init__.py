@@ -46,6 +46,7 @@ _LATER = {
     "distributed": ("distributed",),
     "nn": ("nn",),
     "observe": ("observe", "profile"),
+    "onnx": ("onnx",),
     "optim": ("optim",),
     "serialization": ("save", "load"),
     "utils": ("utils",),

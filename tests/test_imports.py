@@ -18,7 +18,7 @@ ORDER = """
     graph | size printing | exchange tensor
     views convert | dispatch
     operators | table | ops | engine
-    autograd linalg random serialization observe utils amp nn optim distributed compiler cuda
+    autograd linalg random serialization observe utils amp nn optim distributed compiler onnx cuda
     autogradlab
     viz | learn
     course
