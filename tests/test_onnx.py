@@ -11,8 +11,8 @@ from autogradlab.onnx import OnnxExporterError, exportable
 
 pytest.importorskip("onnxruntime")
 # An operator of the table that ONNX says, by its own samples. (The rest are steps of functions: batch_norm and others.)
-SAID = [n for n in exportable() if n in late.operators and n not in WITHOUT]
-WIDE = {"acosh", "asinh", "atanh", "acos", "asin", "cosh", "sinh", "tan", "atan", "sign", "mish", "logsumexp", "prod"}
+FUNCTIONS = {"batch_norm", "layer_norm", "embedding"}
+SAID = [n for n in exportable() if n in late.operators and n not in WITHOUT and n not in FUNCTIONS]
 
 
 @pytest.mark.parametrize("name", SAID)
@@ -27,7 +27,8 @@ def test_every_operator_that_is_said(name):
                 next(given) if isinstance(a, torch.Tensor) else
                 type(a)(next(given) for _ in a) if isinstance(a, (list, tuple)) and tensors(a) else a for a in args
             ]  # fmt: skip
-            return outputs(call(name, filled, kwargs))
+            found = outputs(call(name, filled, kwargs))
+            return found[:1] if name == "max_pool" else found  # the positions beside the values have no form
 
         try:
             made = torch.onnx.export(f, tuple(given))
@@ -60,7 +61,10 @@ MODELS = {
                               nn.Tanh(), nn.Softmax(-1), nn.Sigmoid(), nn.GELU(approximate="tanh")),
         lambda: torch.randn(4, 6),
     ),
-    "words": (lambda: nn.Sequential(nn.Embedding(9, 4), nn.Flatten(), nn.Linear(12, 2)), lambda: torch.tensor([[1, 8, 0]])),
+    "words": (
+        lambda: nn.Sequential(nn.Embedding(9, 4), nn.Flatten(), nn.Linear(12, 2)),
+        lambda: torch.tensor([[1, 8, 0]]),
+    ),
 }  # fmt: skip
 
 

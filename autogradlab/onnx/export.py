@@ -36,13 +36,15 @@ class Writer:
     def __init__(self, program: Program, names: dict[int, str]):
         self.program, self.onnx = program, _onnx()
         self.nodes, self.constants = [], {}
-        self._names, self._known = dict(names), {}
+        self._names, self._known, self._unsaid = dict(names), {}, {}
         for n, tensor in program.constants.items():
             name = self._names.setdefault(n, f"constant_{n}")
             self.constants[name] = self.onnx.numpy_helper.from_array(numpy.ascontiguousarray(tensor.cpu().host()), name)
 
     def name(self, number: int) -> str:
         """What a value is called."""
+        if number in self._unsaid:
+            self.refuse(self._unsaid[number], "has a second result, which cannot be exported")
         return self._names.setdefault(number, f"value_{number}")
 
     def shape(self, number: int) -> tuple:
@@ -71,6 +73,10 @@ class Writer:
         """A number of the dtype of a value."""
         return self.constant(numpy.asarray(value, self.program.values[number].dtype.numpy))
 
+    def truth(self, name: str) -> str:
+        """A value as bool."""
+        return self.node("Cast", [name], to=self.onnx.TensorProto.BOOL)
+
     def full(self, shape: tuple, value: float) -> str:
         return self.constant(numpy.full(shape, value, "float32"))
 
@@ -90,8 +96,11 @@ class Writer:
         entry = SAYS.get(step.name)
         if entry is None:
             self.refuse(step, f"has no form in ONNX here; there are {', '.join(exportable())}")
-        for out, made in zip(step.outputs, entry(self, step, [self.name(n) for n in step.inputs]), strict=True):
-            self._names[out] = made
+        if any(0 in self.shape(n) for n in step.outputs):
+            self.refuse(step, "makes a tensor without elements")
+        made = entry(self, step, [self.name(n) for n in step.inputs])
+        self._names |= dict(zip(step.outputs, made, strict=False))
+        self._unsaid |= dict.fromkeys(step.outputs[len(made) :], step)  # such as the positions beside max_pool's values
 
 
 class ONNXProgram:
@@ -122,7 +131,8 @@ class ONNXProgram:
 
 
 def export(model, args=(), f=None, *, kwargs: dict | None = None, input_names=None, output_names=None,
-           opset_version: int | None = None, verify: bool = False, dynamic_axes=None, **ignored) -> ONNXProgram:  # fmt: skip
+           opset_version: int | None = None, verify: bool = False, dynamic_axes=None,
+           **ignored) -> ONNXProgram:  # fmt: skip
     """Trace a module or function with these arguments, and say it in ONNX.
 
     f: a path to write to.  A module is traced in evaluation mode, and left in the mode it was in.  Sizes are those of

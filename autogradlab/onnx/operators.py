@@ -30,15 +30,33 @@ SAME = {
     "abs": "Abs", "acos": "Acos", "acosh": "Acosh", "asin": "Asin", "asinh": "Asinh", "atan": "Atan", "atanh": "Atanh",
     "ceil": "Ceil", "cos": "Cos", "cosh": "Cosh", "erf": "Erf", "exp": "Exp", "floor": "Floor", "log": "Log",
     "neg": "Neg", "reciprocal": "Reciprocal", "relu": "Relu", "sigmoid": "Sigmoid", "sign": "Sign", "sin": "Sin",
-    "sinh": "Sinh", "sqrt": "Sqrt", "tan": "Tan", "tanh": "Tanh", "isnan": "IsNaN", "logical_not": "Not",
-    "mul": "Mul", "true_divide": "Div", "pow_tensor": "Pow", "maximum": "Max", "minimum": "Min", "where": "Where",
-    "eq": "Equal", "gt": "Greater", "lt": "Less", "ge": "GreaterOrEqual", "le": "LessOrEqual", "logical_and": "And",
-    "logical_or": "Or", "logical_xor": "Xor", "mm": "MatMul", "matmul_batched": "MatMul", "matmul": "MatMul",
+    "sinh": "Sinh", "sqrt": "Sqrt", "tan": "Tan", "tanh": "Tanh", "isnan": "IsNaN",
+    "mul": "Mul", "true_divide": "Div", "pow_tensor": "Pow", "maximum": "Max", "minimum": "Min",
+    "eq": "Equal", "gt": "Greater", "lt": "Less", "ge": "GreaterOrEqual", "le": "LessOrEqual",
+    "mm": "MatMul", "matmul_batched": "MatMul", "matmul": "MatMul",
     "bmm": "MatMul", "mv": "MatMul", "dot": "MatMul", "clone": "Identity", "pack": "Identity", "detach": "Identity",
     "alias": "Identity", "mish": "Mish", "hardswish": "HardSwish",
 }  # fmt: skip
 for _name, _word in SAME.items():
     says(_name)(lambda w, step, inputs, word=_word: [w.node(word, inputs)])
+
+
+def _truth(word: str):
+    def entry(w, step, inputs):
+        kinds = [w.program.values[n].dtype.name for n in step.inputs]
+        return [w.node(word, [i if k == "bool" else w.truth(i) for i, k in zip(inputs, kinds, strict=True)])]
+
+    return entry
+
+
+for _name, _word in {"logical_not": "Not", "logical_and": "And", "logical_or": "Or", "logical_xor": "Xor"}.items():
+    says(_name)(_truth(_word))
+
+
+@says("where")
+def _where(w, step, inputs):
+    a, b, condition = inputs
+    return [w.node("Where", [condition, a, b])]
 
 
 @says("ne")
@@ -135,8 +153,11 @@ def _leaky(w, step, inputs):
 
 @says("softplus")
 def _softplus(w, step, inputs):
-    beta = w.like(step.inputs[0], step.options.get("beta", 1.0))
-    return [w.node("Div", [w.node("Softplus", [w.node("Mul", [inputs[0], beta])]), beta])]
+    n = step.inputs[0]
+    beta, threshold = (w.like(n, step.options.get(*pair)) for pair in (("beta", 1.0), ("threshold", 20.0)))
+    scaled = w.node("Mul", [inputs[0], beta])
+    bent = w.node("Div", [w.node("Softplus", [scaled]), beta])
+    return [w.node("Where", [w.node("Greater", [scaled, threshold]), inputs[0], bent])]
 
 
 @says("hardtanh", "clamp")
@@ -158,11 +179,15 @@ def _at_most(w, step, inputs):
 
 @says("softmax")
 def _softmax(w, step, inputs):
+    if not w.shape(step.inputs[0]):
+        w.refuse(step, "of a single number")
     return [w.node("Softmax", inputs, axis=step.options["dim"])]
 
 
 @says("log_softmax")
 def _log_softmax(w, step, inputs):
+    if not w.shape(step.inputs[0]):
+        w.refuse(step, "of a single number")
     return [w.node("LogSoftmax", inputs, axis=step.options["dim"])]
 
 
@@ -210,6 +235,8 @@ def _t(w, step, inputs):
 @says("transpose")
 def _transpose(w, step, inputs):
     n = len(w.shape(step.inputs[0]))
+    if not n:
+        return [w.node("Identity", inputs)]
     perm, a, b = list(range(n)), step.options["dim0"] % n, step.options["dim1"] % n
     perm[a], perm[b] = perm[b], perm[a]
     return [w.node("Transpose", inputs, perm=perm)]
@@ -262,9 +289,18 @@ def _stack(w, step, inputs):
     return [w.node("Concat", [w.node("Unsqueeze", [i, w.ints((dim,))]) for i in inputs], axis=dim)]
 
 
-@says("index_select")
-def _index_select(w, step, inputs):
-    return [w.node("Gather", inputs, axis=step.options["dim"])]
+@says("index_select", "index")
+def _index(w, step, inputs):
+    """Elements by position, along one dimension.  ONNX counts negative positions from the end, too."""
+    dims = step.options.get("dims", (step.options.get("dim"),))
+    if len(dims) != 1:
+        w.refuse(step, "takes positions in several dimensions at once")
+    return [w.node("Gather", inputs, axis=dims[0])]
+
+
+@says("checked")
+def _checked(w, step, inputs):
+    return [w.node("Identity", inputs)]
 
 
 # Layers ---------------------------------------------------------------------------------------------------------------
@@ -276,7 +312,21 @@ def _addmm(w, step, inputs):
     return [w.node("Gemm", [a, b, c], alpha=float(step.options["alpha"]), beta=float(step.options["beta"]))]
 
 
+def _with_batch(entry):
+    """For entries that want (N, C, ...): a sample alone is a batch of one."""
+
+    def whole(w, step, inputs):
+        sizes = step.options.get("kernel_size") or step.options["stride"]
+        if len(w.shape(step.inputs[0])) == len(sizes) + 2:
+            return entry(w, step, inputs)
+        one = w.node("Unsqueeze", [inputs[0], w.ints((0,))])
+        return [w.node("Squeeze", [out, w.ints((0,))]) for out in entry(w, step, [one, *inputs[1:]])]
+
+    return whole
+
+
 @says("convolution")
+@_with_batch
 def _convolution(w, step, inputs):
     o = step.options
     return [w.node("Conv", inputs, strides=list(o["stride"]), pads=[*o["padding"], *o["padding"]],
@@ -292,6 +342,7 @@ def _ceils(w, step, kernel, dilation) -> int:
 
 
 @says("max_pool")
+@_with_batch
 def _max_pool(w, step, inputs):
     o = step.options
     ceil = _ceils(w, step, o["kernel_size"], o["dilation"])
@@ -300,13 +351,15 @@ def _max_pool(w, step, inputs):
 
 
 @says("avg_pool")
+@_with_batch
 def _avg_pool(w, step, inputs):
     o = step.options
     if o.get("divisor") is not None:
         w.refuse(step, "with divisor_override")
     ceil = _ceils(w, step, o["kernel_size"], [1] * len(o["kernel_size"]))
-    return [w.node("AveragePool", inputs, kernel_shape=list(o["kernel_size"]), strides=list(o["stride"]), ceil_mode=ceil,
-                   pads=[*o["padding"], *o["padding"]], count_include_pad=int(o["include"]))]  # fmt: skip
+    pads, include = [*o["padding"], *o["padding"]], int(o["include"])
+    return [w.node("AveragePool", inputs, kernel_shape=list(o["kernel_size"]), strides=list(o["stride"]), pads=pads,
+                   ceil_mode=ceil, count_include_pad=include)]  # fmt: skip
 
 
 def _given(w, step, *names) -> dict:
