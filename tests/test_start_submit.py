@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import nbformat
@@ -238,7 +239,17 @@ def test_a_clock_that_goes_backwards_does_not_hide_a_submission(course, exercise
 
 
 @pytest.mark.parametrize(
-    ("name", "folder"), [("../../etc", "etc"), ("a/b\\c", "a_b_c"), ("x" * 200, "x" * 64), ("李雷", "李雷"), (".", "")]
+    ("name", "folder"),
+    [
+        ("../../etc", "etc"),
+        ("a/b\\c", "a_b_c"),
+        ("x" * 200, "x" * 64),
+        ("李雷", "李雷"),
+        (".", ""),
+        ("-@x", "x"),
+        ("Zoe\u0308", "Zo\u00eb"),
+        ("\U00020000" * 64, "\U00020000" * 45),
+    ],  # fmt: skip
 )
 def test_a_name_is_no_path(name, folder):
     assert submissions.student_id(name) == folder
@@ -304,6 +315,47 @@ def test_advice_can_be_typed_where_one_stands(course, exercise, capsys, monkeypa
     assert f"python3 {os.path.join('..', 'course.py')} check 03" in capsys.readouterr().out
     monkeypatch.chdir(course)
     assert places.door() == "python3 course.py"
+
+
+def test_submissions_of_the_same_moment_are_all_kept(course, exercise):
+    root, when = course / "grading" / "handed_in", submissions.datetime.now(submissions.UTC)
+    texts = [f"text {n}".encode() for n in range(20)]
+    with ThreadPoolExecutor(10) as pool:
+        kept = list(pool.map(lambda text: submissions.keep("ann", exercise, text, when, root), texts))
+    assert sorted(path.read_bytes() for path in submissions.earlier("ann", exercise, root)) == sorted(texts)
+    assert all(new for _, new in kept) and len({path for path, _ in kept}) == 20
+
+
+def test_a_course_in_a_folder_with_spaces_and_letters_of_any_kind(tmp_path):
+    course = tmp_path / "my course \u00fc \u674e"
+    shutil.copytree(places.course_root() / "exercises", course / "exercises")
+    for command in (("start", "03"), ("submit", "03", "--name", "\u674e \u96f7")):
+        done = run(course, *command)
+        assert (done.returncode, done.stderr) == (0, "")
+    assert [path.parts[-3] for path in handed_in(course)] == ["\u674e_\u96f7"]
+
+
+def test_an_exercise_that_cannot_be_read_is_told_in_a_line(exercise, capsys, monkeypatch):
+    write(exercise, good())
+
+    def refuse(*args):
+        raise PermissionError(13, "Permission denied", str(exercise.release))
+
+    monkeypatch.setattr(check, "load", refuse)
+    assert check.main(["03"]) == 1
+    said = capsys.readouterr().err
+    assert said == f"check: {exercise.release} cannot be used: Permission denied. Mend that and run it again.\n"
+
+
+def test_an_update_of_the_course_never_meets_what_learners_write():
+    root = places.course_root()
+    if not (root / ".git").exists():
+        pytest.skip("this copy is no repository")
+    for folder in ("work", "grading"):
+        tracked = subprocess.run(["git", "ls-files", folder], cwd=root, capture_output=True, text=True, check=True)
+        assert tracked.stdout == ""
+    ignored = subprocess.run(["git", "check-ignore", "-q", "work/03/mine.ipynb"], cwd=root, check=False)
+    assert ignored.returncode == 0
 
 
 @pytest.mark.skipif(not POSIX, reason="ulimit and SIGKILL")

@@ -25,9 +25,9 @@ it says how to get the last good version back; if it is well, hand it in again w
 
 # A submission may print HTML: a page runs no script and asks for nothing from elsewhere.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; form-action 'none'"
-# nbgrader's style sheet takes the triangle from what folds.
-HEAD = f"""<head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{POLICY}">
-<style>summary {{ display: list-item; cursor: pointer; font-weight: bold }}</style>"""
+HEAD = f"""<head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{POLICY}">"""
+# nbgrader's style sheet takes the triangle from what folds; after it, this gives it back.
+STYLE = "<style>summary { display: list-item; cursor: pointer; font-weight: bold }</style>\n</head>"
 SCRIPT = re.compile(r"<!-- Load mathjax -->.*?<!-- End of mathjax configuration -->|<script\b[^>]*></script>", re.S)
 ENTRY = re.compile(r'<a href="#check_(\w+)">Test cell</a>')  # its table of contents calls every task so
 LABEL = re.compile(r"<span class=\"nbgrader-label\">[^<]*<code>(check_)?(\w+)</code></span>")
@@ -47,7 +47,11 @@ def page(graded: NotebookNode, title: str, marks: dict, by_hand: dict) -> str:
         elif is_solution(cell):
             record.comment = by_hand.get(name, {}).get("comment") or marks["comments"].get(name)
     resources = {"nbgrader": {"notebook": title, "score": total, "max_score": most, "late_penalty": 0}}
-    text = SCRIPT.sub("", _exporter().from_notebook_node(shown, resources)[0]).replace("<head>", HEAD, 1)
+    text = (
+        SCRIPT.sub("", _exporter().from_notebook_node(shown, resources)[0])
+        .replace("<head>", HEAD, 1)
+        .replace("</head>", STYLE, 1)
+    )
     count, numbers = itertools.count(1), {}
     text = ENTRY.sub(lambda entry: f'<a href="#check_{entry[1]}">Task {next(count)}: {entry[1]}</a>', text)
     numbers = {grade_id(cell): n for n, cell in enumerate(filter(is_check, shown.cells), 1)}

@@ -7,9 +7,11 @@ import secrets
 import stat
 from pathlib import Path
 
+import psutil
+
 from .places import Stop
 
-PARTIAL = ".partial-"  # the name of a half-written file starts with this; nothing ever reads one
+PARTIAL = ".partial-"  # a half-written file is called .partial-PROCESS-...; nothing ever reads one
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -86,10 +88,12 @@ def lock(path: Path) -> int | None:
 
 
 def sweep(folder: Path) -> None:
-    """Remove what an interrupted write left in this folder."""
+    """Remove what an interrupted write left in this folder; what another process is writing just now stays."""
     for path in folder.glob(f"{PARTIAL}*"):
-        with contextlib.suppress(OSError):
-            path.unlink()
+        writer = path.name.removeprefix(PARTIAL).partition("-")[0]
+        if not (writer.isdigit() and psutil.pid_exists(int(writer))):
+            with contextlib.suppress(OSError):
+                path.unlink()
 
 
 def cannot_write(path: Path, error: OSError) -> Stop:
@@ -101,7 +105,7 @@ def cannot_write(path: Path, error: OSError) -> Stop:
 
 
 def _partial_name(path: Path) -> Path:
-    return path.with_name(f"{PARTIAL}{secrets.token_hex(4)}-{path.name}")
+    return path.with_name(f"{PARTIAL}{os.getpid()}-{secrets.token_hex(4)}-{path.name}")
 
 
 def _write(path: Path, data: bytes) -> None:

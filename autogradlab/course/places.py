@@ -1,5 +1,6 @@
 """Where things lie: the exercises of the course, the learner's copies, what was handed in, and the marks."""
 
+import contextlib
 import functools
 import os
 import re
@@ -21,11 +22,18 @@ def says_why(command: Callable[[list[str]], int]) -> Callable[[list[str]], int]:
 
     @functools.wraps(command)
     def main(argv: list[str]) -> int:
+        with contextlib.suppress(AttributeError):
+            sys.stdout.reconfigure(errors="backslashreplace")  # a name may have letters that the terminal has not
         try:
             return command(argv)
         except Stop as reason:
             sys.stdout.flush()
             print(f"{name}: {reason}", file=sys.stderr)
+            return 1
+        except OSError as error:  # a folder that may not be read, a disk that is gone
+            sys.stdout.flush()
+            where = f"{error.filename} cannot be used: " if error.filename else ""
+            print(f"{name}: {where}{error.strerror or error}. Mend that and run it again.", file=sys.stderr)
             return 1
         except KeyboardInterrupt:
             print(f"\n{name}: stopped. Nothing is lost; the same command goes on from here.", file=sys.stderr)

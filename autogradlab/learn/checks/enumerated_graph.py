@@ -10,7 +10,7 @@ import math
 Node = tuple[str, tuple | None, tuple]  # name, what it saved, the next nodes
 Graph = list[Node]
 FORWARD = {"add": lambda a, b: a + b, "mul": lambda a, b: a * b, "exp": math.exp}
-MOVED = 1e-4
+MOVED = 1e-3
 
 
 def slope(name: str, inputs: tuple, k: int, h: float) -> float:
@@ -21,7 +21,10 @@ def slope(name: str, inputs: tuple, k: int, h: float) -> float:
 
 @functools.cache
 def factors(node: Node) -> tuple:
-    """The derivative along each edge, None where there is none: measured, and rounded to what can be measured."""
+    """The derivative along each edge, None where there is none: measured, and rounded to what can be measured.
+
+    Two central differences, one over twice the way, put together so that the error falls with the fourth power.
+    """
     name, saved, next_nodes = node
     if name == "exp":  # a point at which the result is what was saved
         inputs: tuple = (math.log(saved[0]),)
@@ -29,12 +32,14 @@ def factors(node: Node) -> tuple:
         inputs = tuple(1.0 if x is None else x for x in saved)
     else:
         inputs = (1.0,) * len(next_nodes)
-    return tuple(None if n is None else rounded(slope(name, inputs, k, MOVED)) for k, n in enumerate(next_nodes))
+    near, far = ([slope(name, inputs, k, h) for k in range(len(inputs))] for h in (MOVED, 2 * MOVED))
+    measured = [(4 * a - b) / 3 for a, b in zip(near, far, strict=True)]
+    return tuple(None if n is None else rounded(at) for at, n in zip(measured, next_nodes, strict=True))
 
 
 def rounded(number: float) -> float:
-    """Seven digits."""
-    return float(f"{number:.7g}")
+    """Eleven digits: sums of gradients that nearly cancel lose some."""
+    return float(f"{number:.11g}")
 
 
 def reached(graph: Graph, root: int) -> set[int]:
