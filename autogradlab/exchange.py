@@ -50,6 +50,29 @@ class Exchange:
         array = self.numpy()
         return array.astype(dtype, copy=False) if dtype is not None else (array.copy() if copy else array)
 
+    def __dlpack__(self, *, stream=None, **options):
+        """The memory, for another library's from_dlpack.  https://dmlc.github.io/dlpack"""
+        if self.requires_grad:
+            raise BufferError("Can't export tensors that require gradient, use tensor.detach().")
+        if self._device.type == "sim":
+            raise BufferError("DLPack knows no simulated accelerator: export tensor.cpu().")
+        options = {k: v for k, v in options.items() if v is not None}
+        return self.window.__dlpack__(**({"stream": stream} if stream is not None else {}), **options)
+
+    def __dlpack_device__(self):
+        return self.window.__dlpack_device__() if self._device.type != "sim" else (12, self._device.index)
+
+    @property
+    def __cuda_array_interface__(self):
+        """What cupy.asarray and others read of a tensor on a GPU."""
+        if self._device.type != "cuda":
+            raise AttributeError(
+                f"Can't get __cuda_array_interface__ on a tensor on {self._device}: use .cuda() first."
+            )
+        if self.requires_grad:
+            raise RuntimeError("Can't get __cuda_array_interface__ on Variable that requires grad: use .detach().")
+        return self.window.__cuda_array_interface__
+
     def __bool__(self) -> bool:
         if self.numel() != 1:
             raise errors.ambiguous_truth(self.shape)

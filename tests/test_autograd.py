@@ -4,13 +4,14 @@ import gc
 import threading
 import weakref
 
+import device_list
 import pytest
 
 import autogradlab as torch
 from autogradlab import modes
 from autogradlab.graph import Node
 
-DEVICES = pytest.mark.parametrize("device", ["cpu", "sim:0"])
+DEVICES = pytest.mark.parametrize("device", device_list.DEVICES)
 
 
 def leaf(*values, device="cpu"):

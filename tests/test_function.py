@@ -4,6 +4,7 @@ import gc
 import weakref
 
 import pytest
+from device_list import DEVICES
 
 import autogradlab as torch
 from autogradlab.autograd import Function, GradcheckError, gradcheck, gradgradcheck
@@ -75,7 +76,7 @@ class Scale(Function):
         return g * ctx.factor, None, None
 
 
-@pytest.mark.parametrize("device", ["cpu", "sim:0"])
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("function", [Cube, Exp])
 def test_a_right_function_passes_both_checks(function, device):
     x = leaf(0.5, -1.2, 2.0, device=device)

@@ -1,10 +1,11 @@
 """Writing in place: versions, writes through views and what they do to the graph, and writes that are refused."""
 
+import device_list
 import pytest
 
 import autogradlab as torch
 
-DEVICES = pytest.mark.parametrize("device", ["cpu", "sim:0"])
+DEVICES = pytest.mark.parametrize("device", device_list.DEVICES)
 
 
 def leaf(*values, device="cpu"):

@@ -4,6 +4,7 @@ import gc
 
 import numpy as np
 import pytest
+from device_list import DEVICES
 
 import autogradlab as torch
 from autogradlab import viz
@@ -98,7 +99,7 @@ def test_saved_memory_counts_each_storage_once():
     assert torch.observe.saved(part * part).total == 400, "a saved slice holds its whole storage"
 
 
-@pytest.mark.parametrize("device", ["cpu", "sim:0"])
+@pytest.mark.parametrize("device", DEVICES)
 def test_the_meter_counts_what_is_alive(device):
     x = torch.ones(1000, device=device)
     with torch.observe.memory() as m:

@@ -9,12 +9,10 @@ import warnings
 import ml_dtypes
 import numpy as np
 import pytest
+from device_list import DEVICES
 
 import autogradlab as torch
 from autogradlab import dtypes
-
-DEVICES = ["cpu", "sim"]
-
 
 # Making ---------------------------------------------------------------------------------------------------------------
 
@@ -57,7 +55,7 @@ def test_integers_that_do_not_fit_are_refused_rather_than_wrapped():
 def test_making_on_a_device(device):
     for t in (torch.zeros(2, 3, device=device), torch.arange(3, device=device), torch.rand(2, device=device),
               torch.tensor([1.0], device=device), torch.empty_strided((2, 2), (1, 2), device=device)):  # fmt: skip
-        assert t.device.type == device and torch.zeros_like(t).device is t.device
+        assert t.device is torch.device(device) and torch.zeros_like(t).device is t.device
 
 
 def test_random_numbers_repeat_from_a_seed_and_differ_without():
@@ -336,3 +334,32 @@ def test_requires_grad_is_a_bool():
         x.requires_grad_("yes")
     with pytest.raises(TypeError, match="has to be a tensor"):
         x.data = 3
+
+
+def test_memory_is_shared_with_other_libraries_by_dlpack():
+    x = torch.arange(6.0).reshape(2, 3)
+    there = np.from_dlpack(x)
+    there[0, 0] = 9
+    assert x[0, 0].item() == 9
+    back = torch.from_dlpack(there.T if hasattr(there, "T") else there)
+    assert back.shape == (3, 2) and back.stride() == (1, 3) and back.data_ptr() == x.data_ptr()
+    assert torch.from_dlpack(x).data_ptr() == x.data_ptr() != torch.from_dlpack(x, copy=True).data_ptr()
+    with pytest.raises(BufferError, match="require gradient"):
+        np.from_dlpack(x.clone().requires_grad_())
+    with pytest.raises(BufferError, match="simulated"):
+        x.to("sim").__dlpack__()
+    with pytest.raises(TypeError, match="got list"):
+        torch.from_dlpack([1.0])
+    with pytest.raises(AttributeError, match="cuda_array_interface"):
+        _ = x.__cuda_array_interface__
+    assert not hasattr(x, "__cuda_array_interface__")
+
+
+def test_the_example_of_a_kernel_of_ones_own():
+    import runpy
+    from pathlib import Path
+
+    space = runpy.run_path(str(Path(__file__).parents[1] / "examples" / "custom_kernel.py"))
+    x = torch.randn(4, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(space["Softsign"].apply, x)
+    assert torch.allclose(space["Softsign"].apply(x), torch.nn.functional.softsign(x))

@@ -147,6 +147,10 @@ class CupyBackend:
         with _cupy.cuda.Device(self.index):
             return _cupy.random.default_rng(seed)
 
+    def from_dlpack(self, other):
+        """Another library's array on this GPU, sharing its memory."""
+        return _cupy.from_dlpack(other)
+
     def pinned(self, array):
         """A copy of a host array in page-locked memory, which copies may read while the host goes on."""
         memory = _cupy.cuda.alloc_pinned_memory(max(array.nbytes, 1))

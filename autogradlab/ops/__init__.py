@@ -35,6 +35,7 @@ What blocks share: kinds (flags), samples (what each is tested with).  out: out=
 
 from . import (
     activation,
+    adopt,
     choose,
     compare,
     contract,
@@ -71,7 +72,7 @@ from . import (
 from . import out  # isort: skip - last: it adds to what the others export
 
 __all__ = [
-    "activation", "choose", "compare", "contract", "copy", "create", "diagonals", "distances",
+    "activation", "adopt", "choose", "compare", "contract", "copy", "create", "diagonals", "distances",
     "elementary", "extremes", "gather", "index", "join", "linalg", "masks",
     "order", "out", "persist", "pieces", "pointwise", "products",
     "random", "reduce", "rounding", "running", "scatter", "search", "shape", "slices", "softmax", "special",
