@@ -1,11 +1,14 @@
 """The benchmarks compute what they say: engine and NumPy agree on every workload.  Nothing is timed here."""
 
+import json
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "benchmarks"))
 import workloads
 
 import autogradlab as torch
@@ -22,3 +25,13 @@ def test_a_wrong_answer_is_noticed():
     work = WORK["small operations, graph"]
     with pytest.raises(AssertionError):
         workloads.check(work._replace(engine=lambda: [v + 1 for v in work.engine()]))
+
+
+def test_the_gpu_script_runs_whole_on_the_simulated_accelerator(tmp_path):
+    command = [sys.executable, "benchmarks/gpu_check.py", "--device", "sim", "--quick", "--json", tmp_path / "g.json"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0 and "all right" in done.stdout, done.stdout + done.stderr
+    found = json.loads((tmp_path / "g.json").read_text())
+    assert found["simulated"] and found["parity"]["samples"] > 800 and not found["parity"]["operators wrong"]
+    eager, compiled = (row["seconds"] for row in found["elementwise"] if row["what"].startswith("chain"))
+    assert compiled < eager
