@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "benchmarks"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
 import workloads
 
 import autogradlab as torch
 
+ROOT = Path(__file__).resolve().parents[1]
 WORK = {w.name: w for w in workloads.all_workloads(torch)}
 
 
