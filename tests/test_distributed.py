@@ -57,23 +57,25 @@ def test_the_example_learns_the_same_as_one_process():
 
 @needs_mpi
 def test_ranks_of_a_notebook(monkeypatch):
-    """ipyparallel starts the ranks; %%px in a notebook runs cells on them as `apply` does here."""
+    """ipyparallel starts the ranks; %%px in a notebook runs cells on them as `execute` does here."""
     ipyparallel = pytest.importorskip("ipyparallel")
     monkeypatch.setenv("PATH", str(Path(MPIEXEC).parent), prepend=os.pathsep)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
 
-    def on_each_rank():
-        import autogradlab as torch
-        import autogradlab.distributed as dist
+    cell = """
+import autogradlab as torch
+import autogradlab.distributed as dist
 
-        dist.init_process_group("mpi")
-        t = torch.tensor([1.0 + dist.get_rank()])
-        dist.all_reduce(t)
-        dist.destroy_process_group()
-        return t.item()
-
-    with ipyparallel.Cluster(engines="mpi", n=2, log_level=40) as ranks_:
-        assert ranks_[:].apply_sync(on_each_rank) == [3.0, 3.0]
+dist.init_process_group("mpi")
+t = torch.tensor([1.0 + dist.get_rank()])
+dist.all_reduce(t)
+total, size = t.item(), dist.get_world_size()
+dist.destroy_process_group()
+"""
+    with ipyparallel.Cluster(engines="mpi", n=2, log_level=40) as cluster:
+        view = cluster[:]
+        view.execute(cell, block=True)
+        assert view.pull(("total", "size"), block=True) == [[3.0, 2]] * 2
 
 
 def test_one_process_without_a_group():
