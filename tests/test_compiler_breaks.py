@@ -1,5 +1,9 @@
 """compile(): what cannot be traced runs as it is, and says why; what is no operator keeps its place among the steps."""
 
+import random as dice
+import types
+
+import numpy as np
 import pytest
 from test_compiler import gelu, kinds, twice
 
@@ -22,8 +26,14 @@ BREAKS = {
     "data": (lambda x: x.data + x, ".data"),
     "print": (lambda x: print("seen") or x + 1, "calls print()"),
     "object": (lambda x: {"a": object(), "b": x + 1}["b"] if x is None else _Odd(x + 1), "returns a _Odd"),
+    "random": (lambda x: x + dice.random() * 0, "uses random"),
+    "numpy random": (lambda x: x + float(np.random.random()) * 0, "uses numpy.random"),
+    "counter": (lambda x: (COUNTER.append(1), x + len(COUNTER) * 0)[1], "changes what it reads"),
     "generator": (lambda x: x + torch.Generator().manual_seed(3).random.random(), "random numbers"),
 }
+
+
+COUNTER = []
 
 
 class _Odd:
@@ -238,3 +248,38 @@ def test_indices_are_checked_at_every_call():
     assert loss(x, torch.tensor([-100, 2])).equal(F.cross_entropy(x, torch.tensor([-100, 2])))
     with pytest.raises(IndexError, match="Target 3 is out of bounds"):
         loss(x, torch.tensor([0, 3]))
+
+
+def test_a_list_that_is_appended_to():
+    def f(x, kept):
+        kept.append(x * 2)
+        return x + 1
+
+    compiled = torch.compile(f)
+    for _ in range(3):
+        kept = []
+        compiled(torch.ones(2), kept)
+        assert len(kept) == 1
+    assert "changes its arguments" in str(compiled.breaks[0])
+
+
+settings = types.ModuleType("settings_of_a_user")
+settings.SCALE = 2.0
+
+
+class Scaled:
+    factor = 1.0
+
+    def __call__(self, x):
+        return x * self.factor * settings.SCALE
+
+
+def test_attributes_of_modules_and_classes_are_watched(monkeypatch):
+    scaled = Scaled()
+    compiled = torch.compile(scaled)
+    x = torch.ones(2)
+    assert [compiled(x).tolist() for _ in range(2)] == [[2, 2]] * 2 and compiled.count == 1
+    monkeypatch.setattr(settings, "SCALE", 3.0)
+    assert compiled(x).tolist() == [3, 3]
+    monkeypatch.setattr(Scaled, "factor", 10.0)
+    assert compiled(x).tolist() == [30, 30]

@@ -178,6 +178,10 @@ class CompiledFunction:
                 tracer.break_off(watch.unfit)
             result = self.fn(*args, **kwargs)
             tracer.finish(result)
+        if flatten((args, kwargs), [], {}, False) != key[0]:
+            tracer.break_off("it changes its arguments")
+        elif not watch.holds():
+            tracer.break_off("it changes what it reads besides its arguments")
         kept = (args, kwargs) if others else None  # so that no id in the key is given to another object
         entry = self._entry(program, watch, kept)
         self.count += 1

@@ -7,6 +7,8 @@ attributes of modules and objects - is watched: found once, and compared at ever
 import builtins
 import functools
 import operator
+import sys
+import sysconfig
 import types
 
 import numpy
@@ -17,7 +19,9 @@ from autogradlab.tensor import Tensor
 
 PLAIN = {bool, int, str, bytes, type(None), float, slice, type(Ellipsis)}
 OUTSIDE_WORLD = {builtins.print: "print", builtins.input: "input", builtins.open: "open"}
+UNSTEADY = ("random", "time", "datetime", "secrets", "uuid")  # modules whose answers differ from call to call
 MOST = 20_000  # things watched
+_LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
 
 
 def flatten(value, tensors: list, known: dict, shapeless: bool):
@@ -135,9 +139,28 @@ class Watch:
     def _object(self, thing) -> None:
         self._contents(vars(thing))
         kind = type(thing)
+        for cls in kind.__mro__:
+            if id(cls) not in self._seen and not _is_library(cls.__module__):
+                self._seen[id(cls)] = cls
+                plain = {k: v for k, v in vars(cls).items() if type(v) in PLAIN or isinstance(v, Tensor)}
+                if plain:
+                    get = operator.itemgetter(*plain, next(iter(plain)))
+                    self.named.append((vars(cls), get, get(vars(cls))))
+                    self._queue += plain.values()
         call = getattr(kind, "forward", None) or (kind.__call__ if callable(thing) else None)
         if isinstance(call, types.FunctionType):
             self._queue.append(call)
+
+    def _module(self, module, names) -> None:
+        """What a function may ask a module for, by the names it mentions."""
+        if module.__name__ in UNSTEADY or module.__name__ == "numpy" and "random" in names:
+            self.unfit = f"it uses {module.__name__}{'.random' if module.__name__ == 'numpy' else ''}"
+        elif not _is_library(module.__name__):
+            mine = [name for name in names if name in vars(module)]
+            if mine:
+                get = operator.itemgetter(*mine, mine[0])
+                self.named.append((vars(module), get, get(vars(module))))
+                self._queue += [vars(module)[name] for name in mine]
 
     def _function(self, fn) -> None:
         if fn.__module__ and fn.__module__.partition(".")[0] == "autogradlab":
@@ -158,7 +181,20 @@ class Watch:
             get = operator.itemgetter(*mine, mine[0])  # with one name alone it would give no tuple
             self.named.append((known, get, get(known)))
         self._queue += [known[name] for name in mine]
+        for module in [known[name] for name in mine if isinstance(known[name], types.ModuleType)]:
+            self._module(module, names)
         self._queue += [vars(builtins)[name] for name in names if name not in known and name in vars(builtins)]
+
+
+def _is_library(name: str) -> bool:
+    """Whether a module is Python's, an installed one or ours: what it holds is taken for constant."""
+    module = sys.modules.get(name)
+    path = getattr(module, "__file__", None)
+    return (
+        module is not None
+        and name != "__main__"
+        and (path is None or name.partition(".")[0] == "autogradlab" or path.startswith(_LIBRARIES))
+    )
 
 
 def names_of(code) -> set[str]:
