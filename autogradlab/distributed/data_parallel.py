@@ -6,7 +6,7 @@ https://pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParal
 import contextlib
 
 from autogradlab.backends.clock import Span
-from autogradlab.modes import is_grad_enabled, no_grad
+from autogradlab.modes import is_grad_enabled, no_grad, state
 from autogradlab.nn.module import Module
 from autogradlab.observe.spans import Spans
 from autogradlab.tensor import Tensor
@@ -78,6 +78,8 @@ class DistributedDataParallel(Module):
         """The module's output; the backward pass of a recorded one averages the gradients."""
         if self.require_forward_param_sync and self.broadcast_buffers:
             self._spread(list(self.module.buffers()))
+        if state.tracer is not None:
+            state.tracer.break_off("DistributedDataParallel makes ready for backward at every forward")
         recorded = is_grad_enabled() and self.require_backward_grad_sync
         if recorded:
             self.reducer.check_finished()
