@@ -210,3 +210,18 @@ def test_a_profile_measures_operators_and_nodes(tmp_path):
     assert "addmm" in p.key_averages().table(5) and p.export_chrome_trace(tmp_path / "a" / "p.json")
     assert "measured" in viz.timeline(p).svg
     assert next(s.bytes for s in p.spans if s.name == "relu") == 2 * 4 * 8 * 4
+
+
+def test_repeated_positions_add_up_in_half_precision_on_an_accelerator():
+    for dtype in (torch.float32, torch.float16, torch.bfloat16):
+        table = torch.zeros(3, 2, dtype=dtype, device="sim:0").requires_grad_()
+        where = torch.tensor([0, 2, 0], device="sim:0")
+        table[where].sum().backward()
+        assert table.grad.tolist() == [[2, 2], [0, 0], [1, 1]] and table.grad.dtype is dtype
+        with torch.no_grad():
+            table.index_put_((where,), torch.ones(3, 2, dtype=dtype, device="sim:0"), accumulate=True)
+            table.index_add_(0, where, torch.ones(3, 2, dtype=dtype, device="sim:0"))
+        assert table.tolist() == [[4, 4], [0, 0], [2, 2]]
+        with torch.no_grad():
+            table.scatter_add_(0, where[:, None].expand(3, 2), torch.ones(3, 2, dtype=dtype, device="sim:0"))
+        assert table.tolist() == [[6, 6], [0, 0], [3, 3]]

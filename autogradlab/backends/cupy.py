@@ -95,11 +95,17 @@ class CupyBackend:
         self.index, self.xp = index, _cupy
         self.array = _cupy.ndarray
 
+    def check(self, dtype) -> None:
+        """Refuse what CuPy cannot hold."""
+        if dtype.name.startswith("float8"):
+            raise NotImplementedError(f"CuPy has no {dtype.name}: keep such tensors on the CPU, or use float16.")
+
     def allocate(self, nbytes: int):
         with _cupy.cuda.Device(self.index):
             return _cupy.empty(nbytes, _cupy.uint8)
 
     def window(self, buffer, dtype, shape, stride, offset):
+        self.check(dtype)
         size = dtype.itemsize
         with _cupy.cuda.Device(self.index):
             if 0 in shape:
@@ -113,6 +119,7 @@ class CupyBackend:
         return _cupy.ndarray((cells * array.itemsize,), _cupy.uint8, array.data)
 
     def as_array(self, value, dtype):
+        self.check(dtype)
         return _cupy.asarray(value, dtype.numpy)
 
     def owns(self, array) -> bool:

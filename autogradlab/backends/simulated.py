@@ -118,6 +118,8 @@ class Namespace:
         return call
 
     def _at(self, name, a, indices, b):
+        if a.dtype.name == "bfloat16":
+            raise TypeError(f"cupy.{name}.at has no bfloat16: go through float32")
         getattr(numpy, name).at(plain(a, self._index), plain(indices, self._index), plain(b, self._index))
         charged(f"{name}.at", self._index, (indices, b), a)
 

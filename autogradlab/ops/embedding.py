@@ -6,7 +6,7 @@ from autogradlab.table import functions, nn_functions, operator
 from autogradlab.tensor import Tensor
 
 from .index import bounds
-from .kinds import floating
+from .kinds import add_up, floating
 
 
 def _rows(make):
@@ -39,7 +39,7 @@ class lookup_sum:
 
     def kernel(xp, a, index, /, rows, skip=-1, scale=False):
         out = xp.zeros((rows, a.shape[-1]), a.dtype)
-        xp.add.at(out, index, _counted(xp, a, index, rows, skip, scale))
+        add_up(xp, out, index, _counted(xp, a, index, rows, skip, scale))
         return out
 
     def grad_a(g, index, skip, scale):

@@ -13,6 +13,7 @@ from .copy import to
 from .create import tensor
 from .index import add_at, bounds, checked, index_backward
 from .index import index as at_positions
+from .kinds import add_up
 from .shape import expand
 
 
@@ -96,7 +97,7 @@ class scatter_zeros:
         if not shape:
             return whole + xp.sum(a)
         if index.size:
-            xp.add.at(whole, _coordinates(xp, index, dim), a)
+            add_up(xp, whole, _coordinates(xp, index, dim), a)
         return whole
 
     def grad_a(g, index, dim):
@@ -189,7 +190,7 @@ class scatter_add:
 
     def kernel(xp, a, b, index, /, dim):
         out = a.copy()
-        xp.add.at(out, _coordinates(xp, index, dim), corner(b, index.shape).astype(a.dtype))
+        add_up(xp, out, _coordinates(xp, index, dim), corner(b, index.shape).astype(a.dtype))
         return out
 
     def grad_a(g):

@@ -13,6 +13,7 @@ from autogradlab.tensor import Tensor
 from .copy import to, to_device
 from .create import tensor
 from .elementary import zeros_like
+from .kinds import add_up
 from .shape import broadcast_tensors
 from .slices import alias, select, slice_
 
@@ -104,7 +105,7 @@ def add_at(xp, whole, where, values, dims) -> None:
             rest = rest // whole.shape[d]
     else:
         key = [slice(None)] * dims[0] + [where]
-    xp.add.at(whole, tuple(key), values)
+    add_up(xp, whole, tuple(key), values)
 
 
 def _put_samples(make):

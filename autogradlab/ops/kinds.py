@@ -3,6 +3,8 @@
 import functools
 import math
 
+import numpy
+
 from autogradlab import dtypes
 from autogradlab.dispatch import NOTHING
 from autogradlab.operators import numbers_to_tensors
@@ -104,3 +106,13 @@ def like(xp, a, out):
     made = xp.empty_like(a, dtype=out.dtype)
     made[...] = out
     return made
+
+
+def add_up(xp, whole, places, values) -> None:
+    """Add values at places of an array, in place; places that repeat add up."""
+    if whole.dtype.name == "bfloat16" and not isinstance(whole, numpy.ndarray):  # CuPy cannot: by way of float32
+        wide = whole.astype("float32")
+        xp.add.at(wide, places, values.astype("float32"))
+        whole[...] = wide.astype(whole.dtype)
+    else:
+        xp.add.at(whole, places, values)

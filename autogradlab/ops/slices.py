@@ -6,6 +6,7 @@ from autogradlab import dtypes, errors, shapes
 from autogradlab.table import method, operator, public
 from autogradlab.tensor import Tensor
 
+from .kinds import add_up
 from .shape import in_place_view, sizes
 
 
@@ -188,7 +189,7 @@ class strided_backward:
     def kernel(xp, a, /, source, seen):
         last = max(shapes.extent(n, s) + o for n, s, o in (source, seen))
         memory = xp.zeros(last, a.dtype)
-        xp.add.at(memory, cells(xp, *seen).reshape(-1), a.reshape(-1))
+        add_up(xp, memory, cells(xp, *seen).reshape(-1), a.reshape(-1))
         return memory[cells(xp, *source)]
 
     def grad_a(g, source, seen):
