@@ -344,3 +344,16 @@ def test_what_is_written_into_an_argument_is_part_of_the_answer():
     given = Array("float64", (2,), (1.0, 2.0), written=True)
     told = ask.read_answers(ask.answers(lambda w: w.fill(7), ask.calls([(given,)]), ("w",)))[0]
     assert told.value == (None, Array("float64", (2,), (7.0, 7.0)))
+
+
+def test_an_earlier_function_that_is_wrong_is_named():
+    space = dict(solutions("02"))
+    exec("def full_index(index, ndim):\n    return index", space)
+    exec(compile("def index_view(*args):\n    return [full_index(i, 1) for i in args]", "cell", "exec"), space)
+    below = "It calls your full_index, which does not pass its own check: mend that one first."
+    with pytest.raises(CheckFailed, match=below):
+        CHECKS["index_view"](space["index_view"])
+    space["full_index"] = solutions("02")["full_index"]
+    with pytest.raises(CheckFailed) as caught:
+        CHECKS["index_view"](space["index_view"])
+    assert "mend that one first" not in str(caught.value)

@@ -283,6 +283,61 @@ def only_too_large(values, positions, new, accumulate):
     return stored(values, [p % len(values) for p in positions], new, accumulate)
 
 
+def a_step_of_0_is_1(s, size):
+    step = s.step or 1
+    if step < 1:
+        raise ValueError("step")
+    start, stop, step = slice(s.start, s.stop, step).indices(size)
+    return start, len(range(start, stop, step)), step
+
+
+def a_stop_of_0_is_none(s, size):
+    if s.step is not None and s.step < 1:
+        raise ValueError("step")
+    start, stop, step = slice(s.start or None, s.stop or None, s.step).indices(size)
+    return start, len(range(start, stop, step)), step
+
+
+def none_uses_a_dimension(index, shape, stride, offset):
+    entries = list(index) + [slice(None)] * (len(shape) - len(index))
+    if ... in index:
+        place = index.index(...)
+        entries = [*index[:place], *[slice(None)] * (len(shape) - len(index) + 1), *index[place + 1 :]]
+    sizes, steps = [], []
+    for d, entry in enumerate(entries):
+        if entry is None:
+            sizes.append(1)
+            steps.append(1)
+        elif isinstance(entry, int):
+            offset += entry % shape[d] * stride[d]
+        else:
+            start, stop, step = entry.indices(shape[d])
+            sizes.append(len(range(start, stop, step)))
+            steps.append(step * stride[d])
+            offset += start * stride[d]
+    return tuple(sizes), tuple(steps), offset
+
+
+def another_number_of_dimensions(values, shape, dim, index, index_shape):
+    if any(not 0 <= i < shape[dim] for i in index):
+        raise RuntimeError("out of bounds")
+    found = []
+    for place, i in zip(itertools.product(*map(range, index_shape)), index, strict=True):
+        place = list(place)
+        place[dim] = i
+        cell = 0
+        for here, size in zip(place, shape, strict=True):
+            cell = cell * size + here
+        found.append(values[cell])
+    return found
+
+
+def a_larger_index(values, shape, dim, index, index_shape):
+    if len(shape) != len(index_shape):
+        raise RuntimeError("dimensions")
+    return another_number_of_dimensions(values, shape, dim, index, index_shape)
+
+
 WRONG = (
     ("slice_part", never_cut, "The ends are not cut to the dimension"),
     ("slice_part", below_zero, "a length is never below 0"),
@@ -319,8 +374,8 @@ WRONG = (
     ("mask_positions", as_one_tuple, "a tuple came back where a list is expected"),
     ("gather", flat_list, "The index was used as a place in the flat list"),
     ("gather", along_the_other, "The index was used along the other dimension"),
-    ("gather", unchecked, "This must raise RuntimeError: index 3 in a dimension of size 3"),
-    ("gather", counts_from_the_end, "This must raise RuntimeError: index -1 in a dimension of size 3"),
+    ("gather", unchecked, "An index was used before it was checked: the largest is size - 1"),
+    ("gather", counts_from_the_end, "Python's lists would count it from the end"),
     ("gather", places_of_the_input, "The places were counted as if the index had the input's shape"),
     ("gather", raises_index_error, "gather raises RuntimeError for one that is not there"),
     ("index_put", first_only, "here it was used for the first alone"),
@@ -329,4 +384,9 @@ WRONG = (
     ("index_put", writes_into_values, "The function changed its argument values"),
     ("index_put", begins_with_zeros, "The places that are not named keep their values"),
     ("index_put", only_too_large, "This must raise IndexError: index -4 in a dimension of size 3"),
+    ("slice_part", a_step_of_0_is_1, "makes 1 of a step of 0, since 0 is false"),
+    ("slice_part", a_stop_of_0_is_none, "A stop of 0 was taken for one that is missing"),
+    ("index_view", none_uses_a_dimension, "None uses up none: count on only for the other entries"),
+    ("gather", another_number_of_dimensions, "compare len(index_shape) with len(shape)"),
+    ("gather", a_larger_index, "The index is larger than the input in a dimension other than dim"),
 )

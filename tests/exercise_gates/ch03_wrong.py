@@ -206,6 +206,33 @@ def never_moves_the_heads(shape, stride):
     return None
 
 
+def minus_one_grows(shape, stride, new_shape):
+    added = len(new_shape) - len(shape)
+    shape, stride = (1,) * added + shape, (0,) * added + stride
+    return new_shape, tuple(s if n == m else 0 for n, m, s in zip(shape, new_shape, stride, strict=True))
+
+
+def negative_sizes(new_shape, numel):
+    known = 1
+    for size in new_shape:
+        known *= size if size != -1 else 1
+    if new_shape.count(-1) > 1 or known == 0 and -1 in new_shape or (-1 in new_shape and numel % known):
+        raise RuntimeError("does not fit")
+    if -1 not in new_shape and known != numel:
+        raise RuntimeError("does not fit")
+    return tuple(numel // known if size == -1 else size for size in new_shape)
+
+
+def drops_ones(shape, stride, new_shape):
+    return tuple(step for size, step in zip(shape, stride, strict=True) if size != 1)
+
+
+def none_in_a_pair(shape, stride):
+    batch, heads, seq, dim = shape
+    found = stride[0], stride[2], stride[3]
+    return (batch, seq, heads * dim), found if stride[1] == dim * stride[3] or heads == 1 else None
+
+
 WRONG = (
     ("contiguous_strides", column_major, "This is column-major"),
     ("contiguous_strides", a_list, "a list came back where a tuple is expected"),
@@ -228,14 +255,18 @@ WRONG = (
     ("expand", keeps_the_stride, "A dimension that grew from 1 kept its stride"),
     ("expand", expands_to_a_copy, "Expanding copies nothing"),
     ("expand", minus_one_kept, "A -1 stayed in the shape"),
-    ("expand", grows_anything, "This must raise RuntimeError"),
+    ("expand", grows_anything, "A size that is not 1 was changed"),
     ("infer_shape", changes_the_list, "The function changed its argument new_shape"),
-    ("infer_shape", never_multiplies, "This must raise RuntimeError"),
-    ("infer_shape", divides_by_zero, "raised    ZeroDivisionError"),
+    ("infer_shape", never_multiplies, "`//` drops the remainder"),
+    ("infer_shape", divides_by_zero, "The known sizes multiply to 0"),
     ("infer_shape", floats, "float where int is expected"),
     ("view_stride", only_contiguous, "This asks whether the tensor is contiguous"),
     ("view_stride", always_a_view, "The old strides decide whether there is a view"),
     ("view_stride", scaled_by_the_last, "All strides were built from the last one"),
     ("merge_heads", merges_in_place, "where there is no view then, return None"),
     ("merge_heads", never_moves_the_heads, "None came back. merge_heads stands on your permute"),
+    ("expand", minus_one_grows, "A -1 was taken for a size that grows"),
+    ("infer_shape", negative_sizes, "Two other negative numbers can multiply to the right one"),
+    ("view_stride", drops_ones, "1 strides are needed, one for each size of new_shape"),
+    ("merge_heads", none_in_a_pair, "Where there is no view, return None alone"),
 )

@@ -230,6 +230,10 @@ def sum_of_squares(predicted, target):
     return ((predicted - target) ** 2).sum()
 
 
+def behind_counted_in_the_target(shape, target):
+    return (*range(len(shape) - len(target)), *(d for d, size in enumerate(target) if size == 1))
+
+
 WRONG = (
     ("broadcast_pair", stops_at_the_shorter, "The result is as short as the shortest shape"),
     ("broadcast_pair", takes_the_larger, "A 1 is repeated until it fits, also 0 times"),
@@ -271,6 +275,7 @@ WRONG = (
     ("mse_loss", compares_lengths, "This must raise ValueError: shapes (3, 1) and (3,) are not the same"),
     ("mse_loss", flattens, "This must raise ValueError: shapes (3, 1) and (3,) are not the same"),
     ("mse_loss", silent_error, 'its message must also say "(3, 1)" and "(3,)"'),
-    ("mse_loss", asserts, "First compare the two shapes and raise"),
+    ("mse_loss", asserts, "`assert` raises an error of another type"),
     ("mse_loss", sum_of_squares, "This is the sum of the squares"),
+    ("summed_dims", behind_counted_in_the_target, "In the gradient's shape they come later"),
 )

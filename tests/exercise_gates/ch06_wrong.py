@@ -309,6 +309,14 @@ def gradients_alone(graph, root, g, grads, retain_graph):
     return whole(graph, root, g, grads, retain_graph)[0]
 
 
+def node_0_is_nobody(name, inputs, next_nodes):
+    result = math.exp(inputs[0]) if name == "exp" else sum(inputs) if name == "add" else inputs[0] * inputs[1]
+    saved = (result,) if name == "exp" else ()
+    if name == "mul":
+        saved = tuple(x if n is not None else None for x, n in zip(inputs, reversed(next_nodes), strict=True))
+    return result, (name, saved, next_nodes) if any(next_nodes) else None
+
+
 WRONG = (
     ("record", saves_everything, "All inputs were saved, needed or not"),
     ("record", saves_both_factors, "The product saved both factors"),
@@ -356,4 +364,5 @@ WRONG = (
     ("backward", begins_with_one, "The pass began with 1 and not with g"),
     ("backward", hands_back_the_graph, "What the nodes saved was not freed"),
     ("backward", gradients_alone, "Return two things"),
+    ("record", node_0_is_nobody, "Node number 0 was taken for nobody"),
 )

@@ -1,5 +1,7 @@
 """Typical wrong solutions of exercise 08: WRONG lists each with its task and the words its check must answer with."""
 
+import warnings
+
 import numpy as np
 
 from .ch08_second_way import find_fault as named
@@ -267,6 +269,28 @@ def exactly(x, y, lr, seen):
             return fault
 
 
+def an_empty_batch(w, b, x, y, lr, size):
+    steps = len(x) // size + 1
+    for n in range(steps):
+        rows = slice(n * size, (n + 1) * size)
+        error = w * x[rows] + b - y[rows]
+        with warnings.catch_warnings(action="ignore"):  # the mean of nothing
+            w, b = w - lr * (2 * error * x[rows]).mean(), b - lr * (2 * error).mean()
+    return w, b, steps
+
+
+def clears_first(steps):
+    names = [what for what, _ in steps]
+    if "clear" in names and names.index("clear") < names.index("step"):
+        return ("clears before the step",)
+    return ()
+
+
+def needs_a_validation(steps):
+    recorded = dict(steps)
+    return ("records validation",) if recorded["validate"] else ()
+
+
 WRONG = (
     ("loss_and_gradients", without_the_two, "The factor 2 of the square is missing in the gradients"),
     ("loss_and_gradients", gradients_are_sums, "The loss is a mean and the gradients are sums"),
@@ -307,10 +331,13 @@ WRONG = (
     ("review_loop", first_fault_only, "Only the first fault came back"),
     ("review_loop", misses_validation, "Validation is recorded, and nobody goes backward through it"),
     ("review_loop", misses_clearing, "Nothing clears the gradients here"),
-    ("review_loop", looks_for_clear, "Look for each fault of the table in turn"),
+    ("review_loop", looks_for_clear, "Clearing at the beginning of a round is no fault"),
     ("review_loop", faults_as_a_list, "a list came back where a tuple is expected"),
     ("find_fault", first_step_only, "The first step cannot tell"),
     ("find_fault", no_column, "the difference is a table of shape (n, n)"),
     ("find_fault", long_steps_are_uncleared, "Steps that are too long from the first on come from a sum"),
     ("find_fault", exactly, "None came back: no `return`, or none of the loops agreed"),
+    ("one_epoch", an_empty_batch, "A batch without rows has no mean: nan"),
+    ("review_loop", clears_first, "Clearing at the beginning of a round is no fault"),
+    ("review_loop", needs_a_validation, "clear and validate may be missing"),
 )

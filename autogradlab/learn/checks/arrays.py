@@ -28,7 +28,7 @@ class Array:
         dtype = "" if self.dtype == "float64" else f", dtype={self.dtype!r}"
         if 0 in self.shape:
             return f"np.zeros({self.shape}{dtype})"
-        if len(set(map(repr, self.values))) == 1 and len(self.values) > 1:
+        if len(set(map(repr, self.values))) == 1 and len(self.values) > 8:
             return f"np.full({self.shape}, {self.values[0]!r}{dtype})"
         return f"np.array({self.numbers()}{dtype})"
 

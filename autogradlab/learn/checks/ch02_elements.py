@@ -64,14 +64,34 @@ mask_positions = Check(
 # 6. gather ------------------------------------------------------------------------------------------------------------
 
 
+DIMENSIONS = (
+    "The index has another number of dimensions than the input, and nobody looked: compare len(index_shape) with "
+    "len(shape) before the index is used."
+)
+LARGER = (
+    "The index is larger than the input in a dimension other than dim, and nobody looked: compare the two shapes, size "
+    "by size, before the index is used."
+)
+OUTSIDE = (
+    "An index was used before it was checked: the largest is size - 1. gather raises RuntimeError for one that is not "
+    "there."
+)
+NEGATIVE = (
+    "gather refuses a negative number: this must raise RuntimeError. Python's lists would count it from the end, so "
+    "ask before you look."
+)
+
+
 def _gather(values: list, shape: Ints, dim: int, index: list, index_shape: Ints) -> list | Raises:
     if len(index_shape) != len(shape):
-        return Raises("RuntimeError", f"the index has {len(index_shape)} dimensions, the input {len(shape)}")
+        why = f"the index has {len(index_shape)} dimensions, the input {len(shape)}"
+        return Raises("RuntimeError", why, missed=DIMENSIONS)
     if any(d != dim and index_shape[d] > shape[d] for d in range(len(shape))):
-        return Raises("RuntimeError", f"apart from dimension {dim} the index {index_shape} is larger than {shape}")
+        why = f"apart from dimension {dim} the index {index_shape} is larger than {shape}"
+        return Raises("RuntimeError", why, missed=LARGER)
     if wrong := [i for i in index if not 0 <= i < shape[dim]]:
         why = f"index {wrong[0]} in a dimension of size {shape[dim]}"
-        return Raises("RuntimeError", why, ("out of bounds",))
+        return Raises("RuntimeError", why, ("out of bounds",), missed=NEGATIVE if wrong[0] < 0 else OUTSIDE)
     return enumerated.gather(values, shape, dim, index, index_shape)
 
 
@@ -140,7 +160,8 @@ gather = Check(
         raised=(
             (
                 "IndexError",
-                "An index was used before it was checked. gather raises RuntimeError for one that is not there.",
+                "There is no such place. Put the index's number at entry dim of the place, and count the cell with the "
+                "strides of `shape`.",
             ),
         ),
     )

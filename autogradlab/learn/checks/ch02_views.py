@@ -1,5 +1,6 @@
 """Tasks 1 to 4 of chapter 02's exercise: what an index says, the view it makes, and whether a write arrives."""
 
+from dataclasses import replace
 from typing import Any
 
 from . import ch02_fresh
@@ -11,6 +12,7 @@ from .task import Case, Check, Mistake, Raises, Task, identical, same_strides
 NUMBERS = 'chapter 02, "Numbers and slices"'
 WRITING = 'chapter 02, "Reading and writing"'
 STEP = Raises("ValueError", "the step of a slice must be at least 1", ("step",))
+STEP_0 = replace(STEP, missed="`s.step or 1` makes 1 of a step of 0, since 0 is false. Only None means 1.")
 
 # 1. slice_part --------------------------------------------------------------------------------------------------------
 
@@ -71,8 +73,9 @@ slice_part = Check(
             Case((slice(-99, 2), 4), (0, 2, 1)),
             Case((slice(7, None), 3), (3, 0, 1), "nothing: it begins at the end"),
             Case((slice(3, 1), 5), (3, 0, 1), "nothing"),
+            Case((slice(None, 0), 3), (0, 0, 1), "nothing: it ends where it begins"),
             Case((slice(None, None, -1), 5), STEP),
-            Case((slice(None, None, 0), 5), STEP),
+            Case((slice(None, None, 0), 5), STEP_0),
         ),
         reference=_slice_part,
         fresh=ch02_fresh.slices,
@@ -92,6 +95,10 @@ slice_part = Check(
             Mistake(
                 _not_cut,
                 "The ends are not cut to the dimension: beyond its end there is nothing, before its beginning neither.",
+            ),
+            Mistake(
+                lambda s, size: _slice_part(slice(s.start or None, s.stop or None, s.step), size),
+                "A stop of 0 was taken for one that is missing: 0 is false. Compare with None.",
             ),
             Mistake(
                 _from_the_front,
@@ -237,10 +244,6 @@ def _without_none(index: Index, shape: Ints, stride: Ints, offset: int) -> tuple
     return _wrong()(tuple(entry for entry in index if entry is not None), shape, stride, offset)
 
 
-def _forgets_offset(index: Index, shape: Ints, stride: Ints, offset: int) -> tuple:
-    return _wrong()(index, shape, stride, 0)
-
-
 def _as_contiguous(index: Index, shape: Ints, stride: Ints, offset: int) -> tuple:
     sizes, _, first = _wrong()(index, shape, stride, offset)
     return sizes, contiguous_strides(sizes), first
@@ -311,7 +314,7 @@ index_view = Check(
             ),
             Mistake(_without_none, "None puts a dimension of size 1 there; here it was passed over."),
             Mistake(
-                _forgets_offset,
+                lambda index, shape, stride, offset: _wrong()(index, shape, stride, 0),
                 "The tensor's own offset is forgotten: it may be a view already, which begins later.",
             ),
             Mistake(
@@ -325,6 +328,7 @@ index_view = Check(
         same=_same_view,
         raised=(
             ("StopIteration", "None uses up no dimension of x: take the next size and stride only for the others."),
+            ("IndexError", "There is no such size or stride. None uses up none: count on only for the other entries."),
         ),
     )
 )
@@ -335,10 +339,6 @@ index_view = Check(
 
 def _last_too(chain: list[Index]) -> bool:
     return enumerated.reaches([*chain, ()])
-
-
-def _last_alone(chain: list[Index]) -> bool:
-    return enumerated.reaches([chain[-1], ()])
 
 
 def _bool_is_int(chain: list[Index]) -> bool:
@@ -384,7 +384,10 @@ write_reaches = Check(
             ),
             Mistake(_first_bracket, "Only the first brackets were looked at: each that reads may make a copy."),
             Mistake(_first_entry, "Only the first entry of each index was looked at. One list among them is enough."),
-            Mistake(_last_alone, "Only the last brackets were judged. They write; it is those before that read."),
+            Mistake(
+                lambda chain: enumerated.reaches([chain[-1], ()]),
+                "Only the last brackets were judged. They write; it is those before that read.",
+            ),
             Mistake(
                 lambda chain: len(chain) == 1,
                 "A chain of two may write as well: x[0][1] = v does, as x[0] is a view.",

@@ -93,7 +93,17 @@ def sizes(rng: random.Random) -> list[tuple]:
         if n % 8 == 1:
             shape.append(-1)
         calls.append((shape, numel))
-    return [*calls, ([3, -1], 0), ([0, 5], 0), ([0, -1], 0), ([], 1), ([2, -3], 6), ([0, -1], 4)]
+    return [
+        *calls,
+        ([3, -1], 0),
+        ([0, 5], 0),
+        ([0, -1], 0),
+        ([], 1),
+        ([2, -3], 6),
+        ([-1, -3], 12),
+        ([-4, 1, -2], 8),
+        ([0, -1], 4),
+    ]
 
 
 def some_split(rng: random.Random, numel: int) -> Ints:

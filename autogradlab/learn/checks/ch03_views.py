@@ -75,6 +75,12 @@ permute = Check(
 # 5. expand ------------------------------------------------------------------------------------------------------------
 
 
+NOT_1 = (
+    "A size that is not 1 was changed. Only one number can be repeated without a copy: before a stride becomes 0, ask "
+    "whether the old size is 1, and raise RuntimeError if not."
+)
+
+
 def _expand(shape: Ints, stride: Ints, new_shape: Ints) -> tuple[Ints, Ints] | Raises:
     found = enumerated.expand(shape, stride, new_shape)
     return Raises("RuntimeError", f"{shape} cannot be expanded to {new_shape}") if found is None else found
@@ -89,7 +95,10 @@ expand = Check(
             Case(((1, 4), (4, 1), (3, 4)), ((3, 4), (0, 1)), "stride 0: the next row is the same row"),
             Case(((4,), (1,), (2, 3, 4)), ((2, 3, 4), (0, 0, 1)), "new dimensions come in front"),
             Case(((3, 1), (2, 7), (-1, 6)), ((3, 6), (2, 0)), "-1 keeps the size"),
-            Case(((3, 4), (4, 1), (6, 4)), Raises("RuntimeError", "only a size of 1 can be expanded, not 3")),
+            Case(
+                ((3, 4), (4, 1), (6, 4)),
+                Raises("RuntimeError", "only a size of 1 can be expanded, not 3", missed=NOT_1),
+            ),
             Case(((3, 4), (4, 1), (4,)), Raises("RuntimeError", "the new shape has fewer dimensions than the old one")),
         ),
         reference=_expand,
@@ -117,6 +126,16 @@ expand = Check(
             Mistake(
                 lambda shape, stride, new_shape: (
                     tuple(new_shape),
+                    (0,) * (len(new_shape) - len(shape))
+                    + tuple(
+                        s if n == m else 0 for n, m, s in zip(shape, new_shape[-len(shape) :], stride, strict=True)
+                    ),
+                ),
+                "A -1 was taken for a size that grows. It means that size and stride stay as they are.",
+            ),
+            Mistake(
+                lambda shape, stride, new_shape: (
+                    tuple(new_shape),
                     tuple(s if n == m else 0 for n, m, s in zip(shape, new_shape, stride, strict=False))
                     + (0,) * (len(new_shape) - len(shape)),
                 ),
@@ -133,6 +152,13 @@ expand = Check(
 # 6. infer_shape -------------------------------------------------------------------------------------------------------
 
 
+REMAINDER = "`//` drops the remainder: ask with `%` whether one is left, and raise RuntimeError."
+ZERO = "The known sizes multiply to 0: look for that before you divide by their product, and raise RuntimeError."
+NEGATIVE = (
+    "Only -1 may stand for a size. Two other negative numbers can multiply to the right one: look for them first."
+)
+
+
 def _infer_shape(new_shape: list[int], numel: int) -> Ints | Raises:
     found = enumerated.infer_shape(tuple(new_shape), numel)
     return Raises("RuntimeError", f"{new_shape} does not fit {numel} elements in one way") if found is None else found
@@ -147,10 +173,11 @@ infer_shape = Check(
             Case(([-1, 4], 12), (3, 4), "12 elements in rows of 4"),
             Case(([2, -1, 3], 12), (2, 2, 3)),
             Case(([-1], 0), (0,)),
-            Case(([5, -1], 12), Raises("RuntimeError", "12 elements cannot be shared out in fives")),
+            Case(([5, -1], 12), Raises("RuntimeError", "12 elements cannot be shared out in fives", missed=REMAINDER)),
             Case(([3, 5], 12), Raises("RuntimeError", "3 * 5 is not 12")),
             Case(([-1, -1], 12), Raises("RuntimeError", "only one size can be worked out")),
-            Case(([0, -1], 0), Raises("RuntimeError", "every size would fit, so none can be worked out")),
+            Case(([0, -1], 0), Raises("RuntimeError", "every size would fit, so none can be worked out", missed=ZERO)),
+            Case(([-2, -6], 12), Raises("RuntimeError", "-2 is no size, although -2 * -6 is 12", missed=NEGATIVE)),
         ),
         reference=_infer_shape,
         fresh=ch03_fresh.sizes,
@@ -177,6 +204,14 @@ def _only_contiguous(shape: Ints, stride: Ints, new_shape: Ints) -> Ints | None:
     return enumerated.contiguous_strides(new_shape) if enumerated.is_contiguous(shape, stride) else None
 
 
+def _number_of_strides(args: tuple, value: object) -> str | None:
+    if type(value) is not tuple or len(value) == len(args[2]):
+        return None
+    return (
+        f"{len(args[2])} strides are needed, one for each size of new_shape, a size of 1 too; these are {len(value)}."
+    )
+
+
 view_stride = Check(
     Task(
         name="view_stride",
@@ -192,8 +227,10 @@ view_stride = Check(
             ),
             Case(((2, 3), (0, 1), (6,)), None, "an expanded dimension repeats its cells"),
             Case(((6, 1), (1, 9), (2, 3)), (3, 1), "the stride of a dimension of size 1 does not matter"),
+            Case(((2, 0), (1, 1), (0, 5, 2)), (10, 2, 1), "no elements: three strides, and any will do"),
         ),
         reference=enumerated.view_stride,
+        explain=_number_of_strides,
         fresh=ch03_fresh.views,
         hidden="fresh layouts: permuted, sliced, expanded, empty",
         mistakes=(
@@ -230,6 +267,8 @@ view_stride = Check(
 # 8. merge_heads -------------------------------------------------------------------------------------------------------
 
 
+PAIR = "view_stride found no strides, and its None was put into the pair. Where there is no view, return None alone."
+
 merge_heads = Check(
     Task(
         name="merge_heads",
@@ -253,6 +292,7 @@ merge_heads = Check(
                 "Permute to (batch, seq, heads, head_dim) first; where there is no view then, return None.",
             ),
         ),
+        explain=lambda args, value: PAIR if type(value) is tuple and value[1:] == (None,) else None,
         hint="merge_heads stands on your permute and view_stride: permute to (batch, seq, heads, head_dim), then view. "
         "If their checks pass, look at the new shape.",
         read=HEADS,

@@ -70,6 +70,14 @@ summed_dims = Check(
                 "Where 1 met 1 nothing was repeated, so nothing is summed there.",
             ),
             Mistake(
+                lambda shape, target: (
+                    *range(len(shape) - len(target)),
+                    *(d for d, size in enumerate(target) if size == 1),
+                ),
+                "The dimensions behind those in front are counted in the target. In the gradient's shape they come "
+                "later, by as many as were put in front.",
+            ),
+            Mistake(
                 lambda shape, target: tuple(d for d, size in enumerate(shape) if d >= len(target) or size != target[d]),
                 "The shapes are lined up at the left here; line them up at the right.",
             ),
@@ -286,6 +294,13 @@ mse_loss = Check(
             ),
         ),
         hint="First compare the two shapes and raise; then the mean of (predicted - target) ** 2.",
+        raised=(
+            (
+                "AssertionError",
+                "`assert` raises an error of another type, and is passed over under `python -O`: write "
+                "`if ...: raise ValueError(...)`.",
+            ),
+        ),
         read=SILENT,
         same=_one_number,
     )

@@ -62,6 +62,12 @@ record = Check(
         fresh=ch06_fresh.records,
         hidden="fresh numbers, inputs that ask and inputs that do not",
         mistakes=(
+            Mistake(
+                lambda name, inputs, next_nodes: (
+                    _record(name, inputs, next_nodes) if any(next_nodes) else (FORWARD[name](*inputs), None)
+                ),
+                "Node number 0 was taken for nobody, since 0 is false in an `if` and in `any`. Compare with None.",
+            ),
             Mistake(_always, "No input asks for a gradient, so there is nothing to go back to: the node is None."),
             Mistake(
                 _saving(lambda name, inputs, next_nodes, right: inputs if name == "mul" else right),

@@ -27,6 +27,11 @@ def _straight(steps: list) -> tuple[str, ...]:
     return tuple(rest)
 
 
+def _before_in_the_list(steps: list) -> tuple[str, ...]:
+    """Clearing counts as too early wherever it stands before the step, as if backward came first of all."""
+    return descent.review(sorted(steps, key=lambda pair: pair[0] != "backward"))
+
+
 def _without(*faults: str):
     return lambda steps: tuple(fault for fault in descent.review(steps) if fault not in faults)
 
@@ -53,6 +58,11 @@ review_loop = Check(
         fresh=ch08_fresh.reviews,
         hidden="fresh rounds, begun anywhere, with none or several faults",
         mistakes=(
+            Mistake(
+                _before_in_the_list,
+                "Clearing at the beginning of a round is no fault: the step of the round before it is done. Look which "
+                "of the two comes first after backward.",
+            ),
             Mistake(
                 _straight,
                 "A round is followed by the next: after the last line comes the first. Walk on from backward until you "
@@ -83,7 +93,10 @@ review_loop = Check(
         ),
         hint="Look for each fault of the table in turn, and put it on a list if it is there.",
         read=STEP,
-        raised=(("ValueError", "`list.index` raises where there is none: clear and validate may be missing."),),
+        raised=(
+            ("ValueError", "`list.index` raises where there is none: clear and validate may be missing."),
+            ("KeyError", "clear and validate may be missing: ask whether they are there, with `in` or `.get`."),
+        ),
     )
 )
 

@@ -19,6 +19,7 @@ class Raises:
     error: str
     why: str
     words: tuple[str, ...] = ()
+    missed: str = ""  # the likely cause if nothing is raised, or something else
 
 
 @dataclass(frozen=True)
@@ -61,10 +62,11 @@ class Task:
         cases = [Case(args, self.reference(*args)) for args in self.fresh(rng)]
         return [*cases, Case(cases[0].args, cases[0].expected, AGAIN)]
 
-    def complaint(self, case: Case, answer: Answer, unsteady: bool = False) -> str | None:
+    def complaint(self, case: Case, answer: Answer, unsteady: bool = False, broken: tuple = ()) -> str | None:
         """What is wrong with the answer, in four or five lines; None if nothing is.
 
         unsteady: asked once more, the function answered something else.
+        broken: functions of other tasks that this one calls and that do not pass their own checks.
         """
         if self._good(case, answer):
             return None
@@ -77,7 +79,8 @@ class Task:
         unsteady = unsteady or case.note == AGAIN
         # A module that does the work may have another name the second time, once it is imported.
         cause = UNSTEADY if unsteady and answer.kind in ("value", "error") else self._cause(case, answer)
-        return "\n".join([*lines, *textwrap.wrap(cause, 100), f"Read: {self.read}."])
+        below = [f"It calls your {name}, which does not pass its own check: mend that one first." for name in broken]
+        return "\n".join([*lines, *textwrap.wrap(cause, 100), *below, f"Read: {self.read}."])
 
     def _good(self, case: Case, answer: Answer) -> bool:
         expected = case.expected
@@ -141,6 +144,8 @@ class Task:
         if answer.kind == "value":
             only_shared = answer.shared and self.same(case.args, expected, answer.value)
             return self.shared if only_shared else self._cause_of_value(case, answer.value)
+        if isinstance(expected, Raises) and expected.missed:
+            return expected.missed
         return {"RecursionError": RECURSION, **dict(self.raised)}.get(answer.value, self.hint)
 
     def _cause_of_value(self, case: Case, value: Any) -> str:
@@ -150,7 +155,7 @@ class Task:
         if value is None and not self._may_be_none:
             return "The function ends without a `return`."
         if isinstance(expected, Raises):
-            return f"This must raise {expected.error}: {expected.why}."
+            return expected.missed or f"This must raise {expected.error}: {expected.why}."
         if identical(_as_tuples(expected), _as_tuples(value)):
             came, wanted = _containers(expected, value)
             return (
@@ -316,11 +321,21 @@ def not_written(name: str) -> NotImplementedError:
     return error
 
 
+CHECKS: dict[str, "Check"] = {}  # of all tasks, by name
+
+
+def _names(code: Any) -> set[str]:
+    """The names that a function's code uses, with those of the functions inside it."""
+    inside = (part for part in code.co_consts if hasattr(part, "co_names"))
+    return set(code.co_names).union(*map(_names, inside))
+
+
 class Check:
     """The check of one task: call it with the function for the visible cases; `.hidden` for fresh ones."""
 
     def __init__(self, task: Task) -> None:
         self.task = task
+        CHECKS[task.name] = self
         self.__doc__ = f"Check {task.name}({', '.join(task.parameters)})."
 
     def __call__(self, function: Callable) -> None:
@@ -346,4 +361,16 @@ class Check:
             message = self.task.complaint(case, answer)
             if message:
                 again = ask(function, case.args, self.task.parameters)
-                raise CheckFailed(self.task.complaint(case, answer, unsteady=again != answer))
+                unsteady = repr(again) != repr(answer)  # as text: nan is not equal to itself
+                raise CheckFailed(self.task.complaint(case, answer, unsteady, self._broken_below(function)))
+
+    def _broken_below(self, function: Callable) -> tuple[str, ...]:
+        """The functions of other tasks that this one calls and that are wrong themselves."""
+        code, space = getattr(function, "__code__", None), getattr(function, "__globals__", {})
+        called = [name for name in CHECKS if code and name != self.task.name and name in _names(code)]
+        return tuple(name for name in called if callable(space.get(name)) and CHECKS[name].refuses(space[name]))
+
+    def refuses(self, function: Callable) -> bool:
+        """Whether a visible case fails."""
+        task = self.task
+        return any(task.complaint(case, ask(function, case.args, task.parameters)) for case in task.visible)
