@@ -13,7 +13,7 @@ warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"autogradlab\
 
 from . import autograd, cuda, dtypes, late, linalg, ops, random, table  # noqa: E402, F401
 from .autograd.anomaly import is_anomaly_enabled  # noqa: E402, F401
-from .devices import accelerator, device  # noqa: E402, F401
+from .devices import device  # noqa: E402, F401
 from .dtypes import finfo, get_default_dtype, iinfo, set_default_dtype  # noqa: E402, F401
 from .modes import (  # noqa: E402, F401
     enable_grad,
@@ -26,7 +26,7 @@ from .modes import (  # noqa: E402, F401
 from .printing import set_printoptions  # noqa: E402, F401
 from .size import Size  # noqa: E402, F401
 from .storage import TypedStorage, UntypedStorage  # noqa: E402, F401
-from .streams import Event, Stream  # noqa: E402, F401
+from .streams import Event, Stream, accelerator  # noqa: E402, F401
 from .tensor import Tensor  # noqa: E402
 
 __version__ = "0.1.0"

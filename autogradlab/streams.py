@@ -102,3 +102,43 @@ def default_stream(device=None) -> Stream:
     """The device's own stream."""
     place = _place(device)
     return Stream(place, _handle=place.backend.default_stream())
+
+
+class Accelerator:
+    """torch.accelerator: whatever accelerator there is.  Called, it gives the device: cuda, or else the simulated one.
+
+    https://pytorch.org/docs/stable/accelerator.html
+    """
+
+    def __call__(self) -> devices.device:
+        return devices.accelerator()
+
+    def is_available(self) -> bool:
+        """Always: the simulated accelerator stands in where there is no GPU."""
+        return True
+
+    def current_accelerator(self, check_available: bool = False) -> devices.device:
+        """The kind of accelerator, as a device without an index."""
+        return devices.device(devices.accelerator().type)
+
+    def device_count(self) -> int:
+        """How many there are."""
+        return devices.count(devices.accelerator().type)
+
+    def current_device_index(self) -> int:
+        """The index of the one that work goes to."""
+        return devices.accelerator().index or 0
+
+    def current_stream(self, device=None) -> Stream:
+        """The stream that work goes to now."""
+        return current_stream(device)
+
+    def synchronize(self, device=None) -> None:
+        """The host waits until all that was handed over is done."""
+        _place(device).backend.synchronize()
+
+    def __repr__(self) -> str:
+        return f"<torch.accelerator: {devices.accelerator()}>"
+
+
+accelerator = Accelerator()

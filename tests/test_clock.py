@@ -225,3 +225,14 @@ def test_repeated_positions_add_up_in_half_precision_on_an_accelerator():
         with torch.no_grad():
             table.scatter_add_(0, where[:, None].expand(3, 2), torch.ones(3, 2, dtype=dtype, device="sim:0"))
         assert table.tolist() == [[6, 6], [0, 0], [3, 3]]
+
+
+def test_torch_accelerator_by_pytorch_s_names(x, monkeypatch):
+    monkeypatch.setenv("AUTOGRADLAB_ACCELERATOR", "sim")
+    it = torch.accelerator
+    assert str(it()) == "sim:0" and it.is_available() and it.device_count() == 2 and it.current_device_index() == 0
+    assert str(it.current_accelerator()) == "sim" and torch.ones(1, device=it.current_accelerator()).device is it()
+    x @ x
+    assert not it.current_stream().query()
+    it.synchronize()
+    assert it.current_stream().query()
