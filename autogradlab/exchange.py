@@ -12,7 +12,9 @@ class Exchange:
 
     def host(self):
         """The elements as a NumPy array: the window itself on the CPU, a copy from elsewhere."""
-        return self._device.backend.to_host(self.window)
+        array = self._device.backend.to_host(self.window)
+        # Accelerators keep float8 as bytes.
+        return array if array.dtype == self._dtype.numpy else array.view(self._dtype.numpy)
 
     def item(self):
         """The one element as a Python number.  Waits for the device.  (D1 6.7)"""

@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+from device_list import ACCELERATORS
 
 import autogradlab as torch
 from autogradlab.backends import cupy, simulated
@@ -126,3 +127,29 @@ def test_random_numbers_of_a_device_repeat():
     first = torch.randn(4, device="sim:1")
     torch.manual_seed(5)
     assert torch.equal(torch.randn(4, device="sim:1"), first)
+
+
+@pytest.mark.parametrize("name", ["float8_e4m3fn", "float8_e5m2"])
+@pytest.mark.parametrize("device", ACCELERATORS)
+def test_float8_on_an_accelerator_is_what_it_is_on_the_cpu(device, name):
+    dtype = getattr(torch, name)
+    every = torch.tensor(np.arange(256, dtype="uint8").view(dtype.numpy).astype("float32"))
+    random = np.random.default_rng(0)
+    values = np.concatenate(
+        [every.numpy(), random.normal(size=4000) * 10.0 ** random.integers(-6, 6, 4000), [0.0, -0.0]]
+    )
+    finite = np.sort(every.numpy()[np.isfinite(every.numpy())])
+    x = torch.tensor(np.concatenate([values, (finite[:-1] + finite[1:]) / 2]), dtype=torch.float32)
+    here, there = x.to(dtype), x.to(device).to(dtype)
+    assert there.dtype is dtype and there.element_size() == 1
+    np.testing.assert_array_equal(there.cpu().float().numpy(), here.float().numpy())
+    np.testing.assert_array_equal(there.float().cpu().numpy(), here.float().numpy())
+    assert np.array_equal(np.signbit(there.float().cpu().numpy()), np.signbit(here.float().numpy()))
+    np.testing.assert_array_equal(here.to(device).float().cpu().numpy(), here.float().numpy())
+    y = torch.tensor([[1.5, -2.0], [0.25, 448.0]]).to(device, dtype)
+    assert y.tolist() == [[1.5, -2.0], [0.25, 448.0]] and y[0, 1].item() == -2 and y.t()[0].tolist() == [1.5, 0.25]
+    assert torch.cat([y, y.clone()]).float().sum().item() == 2 * 447.75
+    z = torch.zeros(2, 2, dtype=dtype, device=device)
+    assert z.copy_(torch.full((2, 2), 3, dtype=torch.uint8)).tolist() == [[3, 3], [3, 3]]
+    assert torch.ones(2, dtype=dtype, device=device).tolist() == [1, 1]
+    assert repr(torch.ones(1, dtype=dtype, device=device)).startswith("tensor([1.]")

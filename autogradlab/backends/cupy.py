@@ -80,6 +80,11 @@ def problem() -> str | None:
     return _problem
 
 
+def held_as(kind):
+    """The dtype in which CuPy holds a NumPy dtype: float8, which it does not have, as bytes (ops/float8.py)."""
+    return "uint8" if numpy.dtype(kind).name.startswith("float8") else kind
+
+
 class _Words:
     """CuPy's functions without keywords that are None, which cupy.fuse does not take."""
 
@@ -95,22 +100,16 @@ class CupyBackend:
         self.index, self.xp = index, _cupy
         self.array = _cupy.ndarray
 
-    def check(self, dtype) -> None:
-        """Refuse what CuPy cannot hold."""
-        if dtype.name.startswith("float8"):
-            raise NotImplementedError(f"CuPy has no {dtype.name}: keep such tensors on the CPU, or use float16.")
-
     def allocate(self, nbytes: int):
         with _cupy.cuda.Device(self.index):
             return _cupy.empty(nbytes, _cupy.uint8)
 
     def window(self, buffer, dtype, shape, stride, offset):
-        self.check(dtype)
-        size = dtype.itemsize
+        size, kind = dtype.itemsize, held_as(dtype.numpy)
         with _cupy.cuda.Device(self.index):
             if 0 in shape:
-                return _cupy.empty(shape, dtype.numpy)
-            return _cupy.ndarray(shape, dtype.numpy, buffer.data + offset * size, tuple(s * size for s in stride))
+                return _cupy.empty(shape, kind)
+            return _cupy.ndarray(shape, kind, buffer.data + offset * size, tuple(s * size for s in stride))
 
     def flat(self, array):
         if array.size == 0:
@@ -119,8 +118,7 @@ class CupyBackend:
         return _cupy.ndarray((cells * array.itemsize,), _cupy.uint8, array.data)
 
     def as_array(self, value, dtype):
-        self.check(dtype)
-        return _cupy.asarray(value, dtype.numpy)
+        return _cupy.asarray(value, held_as(dtype.numpy))
 
     def owns(self, array) -> bool:
         return array.base is None
@@ -135,7 +133,7 @@ class CupyBackend:
 
     def from_host(self, array, waits: bool = True):
         with _cupy.cuda.Device(self.index):
-            return _cupy.asarray(array, blocking=waits)
+            return _cupy.asarray(array.view(held_as(array.dtype)), blocking=waits)
 
     def from_device(self, array):
         """An array of another GPU, copied here."""
@@ -143,7 +141,7 @@ class CupyBackend:
             return _cupy.array(array)
 
     def widen(self, array, dtype):
-        return array.astype(dtype)
+        return array.astype(held_as(dtype))
 
     narrow = widen
 

@@ -12,6 +12,7 @@ import numpy
 from autogradlab.shapes import is_dense
 
 from .clock import clock
+from .cupy import held_as
 from .sim_array import SimArray, charged, computed, plain, streams, wrapped
 from .sim_streams import SimEvent, SimStream
 
@@ -160,12 +161,11 @@ class SimBackend:
         return SimArray(numpy.empty(nbytes, numpy.uint8), self.index)
 
     def window(self, buffer, dtype, shape, stride, offset):
+        kind = held_as(dtype.numpy)
         if 0 in shape:
-            return SimArray(numpy.empty(shape, dtype.numpy), self.index)
+            return SimArray(numpy.empty(shape, kind), self.index)
         size = dtype.itemsize
-        return SimArray(
-            numpy.ndarray(shape, dtype.numpy, buffer._data, offset * size, [s * size for s in stride]), self.index
-        )
+        return SimArray(numpy.ndarray(shape, kind, buffer._data, offset * size, [s * size for s in stride]), self.index)
 
     def flat(self, array):
         data = array._data
@@ -176,9 +176,10 @@ class SimBackend:
         return SimArray(line.view(numpy.uint8), self.index)
 
     def as_array(self, value, dtype):
+        kind = held_as(dtype.numpy)
         if isinstance(value, SimArray):
-            return value if value.dtype == dtype.numpy else value.astype(dtype.numpy)
-        return SimArray(numpy.asarray(plain(value, self.index), dtype.numpy), self.index)
+            return value if value.dtype == kind else value.astype(kind)
+        return SimArray(numpy.asarray(plain(value, self.index), kind), self.index)
 
     def owns(self, array) -> bool:
         data = array._data
@@ -198,7 +199,7 @@ class SimBackend:
         """An array of the host, copied here in the order of the current stream; the host need not wait."""
         lane = streams.lane(self.index)
         clock.copy(f"sim:{self.index} copies", "copy from host", array.nbytes, waits, lane)
-        return SimArray(numpy.array(array), self.index)
+        return SimArray(numpy.array(array).view(held_as(array.dtype)), self.index)
 
     def from_device(self, array):
         """An array of another simulated device, copied here over their link; the host does not wait."""
@@ -210,11 +211,11 @@ class SimBackend:
 
     def widen(self, array, dtype):
         """An operand in the dtype its kernel computes in: a kernel converts as it reads."""
-        return SimArray(array._data.astype(dtype), self.index, stored=array.stored or array.dtype)
+        return SimArray(array._data.astype(held_as(dtype)), self.index, stored=array.stored or array.dtype)
 
     def narrow(self, array, dtype):
         """A result in the dtype that is kept: a kernel converts as it writes."""
-        return SimArray(array._data.astype(dtype), self.index)
+        return SimArray(array._data.astype(held_as(dtype)), self.index)
 
     def pointer(self, buffer) -> int:
         return buffer._data.__array_interface__["data"][0]

@@ -30,7 +30,7 @@ and those of layers, which are loaded with nn.functional:
     patches        unfold, fold                           pooling       max_pool2d, avg_pool2d, adaptive
     padding        pad                                    dropout, embedding
 
-What blocks share: kinds (flags), samples (what each is tested with).  out: out= for what is no block.
+What blocks share: kinds (flags), samples (what each is tested with), float8 (as bytes, on accelerators).  out: out= for what is no block.
 """
 
 from . import (

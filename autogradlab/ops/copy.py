@@ -11,6 +11,7 @@ from autogradlab.tensor import Tensor, wrap
 
 from . import samples
 from .elementary import flat
+from .float8 import decode, encode
 from .kinds import chosen, held
 
 
@@ -62,22 +63,26 @@ class cast:
     """The values in another dtype."""
 
     def arguments(input, dtype):
-        return (input,), {"dtype": dtype}
+        stored = {"stored": input._dtype} if input._dtype in dtypes.FLOAT8 else {}
+        return (input,), {"dtype": dtype, **stored}
 
-    def kernel(xp, a, /, dtype):
-        return _convert(xp, a, dtype)
+    def kernel(xp, a, /, dtype, stored=None):
+        return _convert(xp, a, dtype, stored)
 
     def grad_a(g):  # the engine's edge casts back
         return g
 
 
-def _convert(xp, a, dtype):
-    a = laid_out(a)
+def _convert(xp, a, dtype, stored=None):
+    """stored: the float8 dtype of the values, which accelerators keep as bytes."""
+    a, as_bytes = laid_out(a), not isinstance(a, numpy.ndarray)
+    if stored is not None and as_bytes:
+        a = decode(xp, a, stored)
     if dtype in dtypes.FLOAT8:  # saturate at the largest finite value, as PyTorch: the narrow formats overflow at once
         limit = dtypes.finfo(dtype).max
         wide = a.astype("float32")
         held = xp.where(xp.isfinite(wide), xp.minimum(xp.maximum(wide, -limit), limit), wide)
-        return held.astype(dtype.numpy)
+        return encode(xp, held, dtype) if as_bytes else held.astype(dtype.numpy)
     if dtype.category == dtypes.INT and a.dtype.kind not in "iub":
         a = a.astype("float64") if a.dtype.kind != "f" else a
     return a.astype(dtype.numpy)
@@ -104,7 +109,10 @@ def to_device(value, device, non_blocking: bool = False):
         return _carried(value, device, True)
     here = value._device
     waits = not non_blocking or here.type == "cpu" and not value.is_pinned()
-    out = wrap(_carried(value.window, device, waits), value._dtype, device)
+    array = _carried(value.window, device, waits)
+    if value._dtype in dtypes.FLOAT8 and device.type == "cpu":
+        array = array.view(value._dtype.numpy)  # accelerators keep it as bytes
+    out = wrap(array, value._dtype, device)
     if not state.flags & NO_GRAD:
         record(transfer, (value,), {"device": device}, (out,))
     return out
@@ -230,6 +238,8 @@ def copy_(self, src, non_blocking=False):
         return fill_(self, src)
     if not isinstance(src, Tensor):
         raise TypeError(f"copy_(): argument 'other' must be Tensor, not {type(src).__name__}.")
+    if self._dtype in dtypes.FLOAT8 and src._dtype is not self._dtype:
+        src = to(src, self._dtype)
     if src._device is not self._device:
         src = to_device(src, self._device, non_blocking)
     return call_into(copy, self, (self, src))

@@ -153,6 +153,8 @@ def _filled(make, size, dtype, device, requires_grad, *args, named=None):
     size = sizes(size)
     if any(n < 0 for n in size):
         raise errors.negative_size(size)
+    if dtype in dtypes.FLOAT8 and device.type != "cpu":  # kept as bytes there
+        return _filled(make, size, dtypes.float32, device, False, *args).to(dtype).requires_grad_(requires_grad)
     out = wrap(getattr(device.backend.xp, make)(size, *args, dtype=dtype.numpy), dtype, device)
     return out.requires_grad_() if requires_grad else out
 
