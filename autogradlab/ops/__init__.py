@@ -30,7 +30,8 @@ and those of layers, which are loaded with nn.functional:
     patches        unfold, fold                           pooling       max_pool2d, avg_pool2d, adaptive
     padding        pad                                    dropout, embedding
 
-What blocks share: kinds (flags), samples (what each is tested with), float8 (as bytes, on accelerators).  out: out= for what is no block.
+What blocks share: kinds (flags), samples (what each is tested with), float8 (kept as bytes on accelerators).
+out: out= for what is no block.
 """
 
 from . import (
