@@ -14,7 +14,7 @@ import sys
 import nbformat
 import pytest
 
-from autogradlab.course import places
+from autogradlab.course import places, submissions
 from autogradlab.course.grade import main as grade_main
 from autogradlab.course.notebook_text import read, to_bytes
 from autogradlab.course.structure import grade_id, is_check, is_solution
@@ -22,10 +22,26 @@ from autogradlab.course.structure import grade_id, is_check, is_solution
 EXERCISES = [exercise for exercise in places.exercises("solutions") if exercise.number != "03"]
 
 
-def test_which_exercise_a_folder_is_for_must_be_said_where_there_are_several(tmp_path, monkeypatch, capsys):
+def test_a_folder_with_files_of_several_exercises(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("AUTOGRADLAB_COURSE", str(course_in(tmp_path)))
-    assert grade_main(["--from", str(tmp_path)]) == 1
-    assert "say which exercise the submissions are for, such as: grade 03 --from FOLDER" in capsys.readouterr().err
+    folder = tmp_path / "02_class"
+    for name in ("ann.ipynb", "Bob_02_indexing.ipynb", "Bob_04_broadcasting.ipynb", "cy/04_broadcasting.ipynb"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("{}")
+
+    def collected(number, alone):
+        exercise = places.find_exercise(number)
+        return [one.student for one in submissions.collect(folder, exercise, tmp_path / "kept", alone)]
+
+    assert collected("02", True) == ["Bob", "ann"] and collected("02", False) == ["Bob"]
+    assert collected("04", False) == ["Bob", "cy"] and collected("06", False) == []
+    (tmp_path / "one").mkdir()
+    (folder / "ann.ipynb").rename(tmp_path / "one" / "ann.ipynb")
+    assert grade_main(["06", "--from", str(folder)]) == 0
+    said = capsys.readouterr().out
+    assert "named for other exercises: Bob_02_indexing.ipynb, Bob_04_broadcasting.ipynb, cy" in said
+    assert grade_main(["--from", str(tmp_path / "one")]) == 1
+    assert "Not taken: ann.ipynb. Its name says no exercise: grade 03 --from" in capsys.readouterr().err
 
 
 def course_in(folder):

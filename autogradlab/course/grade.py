@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from . import cage, files, pool
 from .places import Exercise, Stop, exercises, find_exercise, says_why, shown
-from .submissions import Submission, collect, grading_folder, handed_in, nameless
+from .submissions import Submission, collect, grading_folder, handed_in, nameless, unclaimed
 
 if TYPE_CHECKING:
     from .grading import Grading, Result
@@ -25,18 +25,14 @@ def main(argv: list[str]) -> int:
     """Grade; exit status 0 if every submission could be graded."""
     options = _options(argv)
     chosen = [find_exercise(name) for name in options.exercise] or exercises()
-    if options.source and len(chosen) != 1:
-        raise Stop("say which exercise the submissions are for, such as: grade 03 --from FOLDER")
     folder = grading_folder()
     pool.warm_up()
     options.isolation = cage.strongest(options.isolation)
     rows, began = [], time.monotonic()
-    untaken = nameless(Path(options.source)) if options.source and Path(options.source).is_dir() else []
-    for name in untaken:
-        print(f"Not taken: {name}. Its name is a time and says no student's: rename it STUDENT.ipynb.", file=sys.stderr)
+    untaken = _tell_what_is_not_taken(options.source, chosen) if options.source else []
     with Alone(folder):
         for exercise in chosen:
-            submissions = _gather(exercise, options.source, folder)
+            submissions = _gather(exercise, options.source, folder, alone=len(chosen) == 1)
             if not submissions:
                 print(f"Exercise {exercise.number}: nothing was handed in.")
                 continue
@@ -69,14 +65,30 @@ def _options(argv: list[str]) -> argparse.Namespace:
     return options
 
 
-def _gather(exercise: Exercise, source: str | None, folder: Path) -> list[Submission]:
-    if source is None:
-        return handed_in(exercise, folder / "handed_in")
+def _tell_what_is_not_taken(source: str, chosen: list[Exercise]) -> list[str]:
+    """Say what in the folder is taken for no exercise, and why; the names of what should have been."""
     if not Path(source).is_dir():
         raise Stop(
-            f"there is no folder {source}. It should hold, for each student, ann.ipynb or ann/{exercise.filename}"
+            f"there is no folder {source}. It should hold, for each student, ann.ipynb or ann/{chosen[0].filename}"
         )
-    return collect(Path(source), exercise, folder / "handed_in")
+    untaken = nameless(Path(source))
+    for name in untaken:
+        print(f"Not taken: {name}. Its name is a time and says no student's: rename it STUDENT.ipynb.", file=sys.stderr)
+    left = unclaimed(Path(source), chosen)
+    if len(chosen) == 1 and left:
+        told = textwrap.shorten(", ".join(left), 200, placeholder=" ...")
+        print(f"Left alone, as they are named for other exercises: {told}")
+        return untaken
+    for name in left:
+        how = f"grade 03 --from {source} takes it for 03, or rename it STUDENT_{chosen[0].filename}"
+        print(f"Not taken: {name}. Its name says no exercise: {how}.", file=sys.stderr)
+    return untaken + left
+
+
+def _gather(exercise: Exercise, source: str | None, folder: Path, alone: bool) -> list[Submission]:
+    if source is None:
+        return handed_in(exercise, folder / "handed_in")
+    return collect(Path(source), exercise, folder / "handed_in", alone)
 
 
 def _grade(exercise: Exercise, submissions: list[Submission], options: argparse.Namespace) -> list[dict]:

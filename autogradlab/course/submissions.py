@@ -17,7 +17,7 @@ from pathlib import Path
 
 from . import files
 from .notebook_text import LARGEST
-from .places import Exercise, course_root
+from .places import Exercise, course_root, exercises
 
 NAME = 180  # bytes of a student's name: file systems allow 255 for a file's, which holds more than that
 TIME = "%Y%m%dT%H%M%S.%fZ"
@@ -131,14 +131,17 @@ def handed_in(exercise: Exercise, root: Path) -> list[Submission]:
     return found
 
 
-def collect(source: Path, exercise: Exercise, root: Path) -> list[Submission]:
-    """Keep what lies in a folder with one notebook, or one folder, for each student."""
+def collect(source: Path, exercise: Exercise, root: Path, alone: bool = True) -> list[Submission]:
+    """Keep what lies in a folder with one notebook, or one folder, for each student.
+
+    What is named for another exercise is left alone; and what is named for none, unless this one is alone asked for.
+    """
     collected: dict[str, Submission] = {}
-    for entry in sorted(source.iterdir()):
+    for entry in _entries(source):
         name = student_id(_student_of(entry, exercise))
-        if not name or entry.name.startswith((".", "__")) or (entry.suffix != ".ipynb" and not entry.is_dir()):
-            continue
-        if _is_time(entry.stem):  # told by nameless(): to guess a student would make one up
+        named = _named_for(entry)
+        # A file with a time for a name is told by nameless(): to guess a student would make one up.
+        if not name or _is_time(entry.stem) or (exercise.slug not in named and (named or not alone)):
             continue
         student = next(one for one in (name, *(f"{name}-{n}" for n in range(2, 10**6))) if one not in collected)
         notebook, problem = _notebook_of(entry, exercise)
@@ -146,6 +149,26 @@ def collect(source: Path, exercise: Exercise, root: Path) -> list[Submission]:
             problem = f"the name of {entry.name} is the same as another file's, so it is graded as {student}"
         collected[student] = _take(student, exercise, notebook, problem, root)
     return list(collected.values())
+
+
+def unclaimed(source: Path, chosen: list[Exercise]) -> list[str]:
+    """What lies here and is named for none of these exercises."""
+    slugs = {exercise.slug for exercise in chosen}
+    named = {entry.name: _named_for(entry) for entry in _entries(source) if not _is_time(entry.stem)}
+    return [name for name, slugs_of in named.items() if not slugs & slugs_of and (slugs_of or len(slugs) > 1)]
+
+
+def _entries(source: Path) -> list[Path]:
+    """Notebooks and folders, but for hidden ones."""
+    there = (entry for entry in source.iterdir() if not entry.name.startswith((".", "__")))
+    return sorted(entry for entry in there if entry.suffix == ".ipynb" or entry.is_dir())
+
+
+def _named_for(entry: Path) -> set[str]:
+    """The exercises whose names are in the entry's name, or in those of notebooks in it and their folders."""
+    paths = [entry] if entry.is_symlink() or not entry.is_dir() else _notebooks(entry)
+    parts = [part for path in paths for part in path.relative_to(entry.parent).parts]
+    return {exercise.slug for exercise in exercises() if any(exercise.slug in part for part in parts)}
 
 
 def nameless(source: Path) -> list[str]:
@@ -174,12 +197,17 @@ def _student_of(entry: Path, exercise: Exercise) -> str:
     return name.replace(exercise.slug, "").strip("_- .") or name
 
 
+def _notebooks(folder: Path) -> list[Path]:
+    """The notebooks in a folder and the folders in it, but for those in hidden ones."""
+    there = [path for path in sorted(folder.rglob("*.ipynb")) if not any(p.startswith(".") for p in path.parts[-3:])]
+    return [path for path in there if not path.is_dir()]
+
+
 def _notebook_of(entry: Path, exercise: Exercise) -> tuple[Path | None, str]:
     """The notebook that is meant, and what is odd about it."""
     if entry.is_symlink() or not entry.is_dir():
         return entry, ""
-    there = [path for path in sorted(entry.rglob("*.ipynb")) if not any(p.startswith(".") for p in path.parts[-3:])]
-    there = [path for path in there if not path.is_dir()]
+    there = _notebooks(entry)
     times = [path for path in there if path.parent.name == exercise.slug and _is_time(path.stem)]
     named = [path for path in there if path.name == exercise.filename]
     if times or named:

@@ -132,7 +132,13 @@ def views(rng: random.Random) -> list[tuple]:
             new_shape = (*shape[:d], math.prod(shape[d : d + 2]), *shape[d + 2 :])
         call = (shape, some_layout(rng, shape), new_shape)
         (impossible if enumerated.view_stride(*call) is None else possible).append(call)
-    edges = [((0, 3), (3, 1), (3, 0)), ((), (), (1, 1)), ((1, 1), (5, 9), ())]
+    edges = [
+        ((0, 3), (3, 1), (3, 0)),
+        ((), (), (1, 1)),
+        ((1, 1), (5, 9), ()),
+        ((6,), (2,), (1, 6)),
+        ((2, 3), (3, 1), (1, 6, 1)),
+    ]
     return rng.sample(possible, 18) + rng.sample(impossible, 18) + edges
 
 
@@ -146,4 +152,4 @@ def heads(rng: random.Random) -> list[tuple]:
         else:
             stride = enumerated.contiguous_strides((batch, heads, seq, dim))
         calls.append(((batch, heads, seq, dim), stride))
-    return calls
+    return [*calls, ((1, 2, 1, 3), (6, 3, 3, 1))]

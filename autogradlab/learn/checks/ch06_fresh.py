@@ -60,7 +60,8 @@ def runs(rng: random.Random) -> list[tuple]:
         one = (one[0], None, one[2]) if k % 3 == 0 and one[1] else one
         calls.append((one, number(rng), rng.random() < 0.4))
     used = ("mul", None, (rng.randrange(9), None))
-    return [*calls, (used, number(rng), True), (used, number(rng), False)]
+    one_asks = ("add", (), (None, rng.randrange(9)))
+    return [*calls, (one_asks, number(rng), False), (used, number(rng), True), (used, number(rng), False)]
 
 
 def moves(rng: random.Random) -> list[tuple]:

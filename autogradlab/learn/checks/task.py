@@ -79,8 +79,11 @@ class Task:
         unsteady = unsteady or case.note == AGAIN
         # A module that does the work may have another name the second time, once it is imported.
         cause = UNSTEADY if unsteady and answer.kind in ("value", "error") else self._cause(case, answer)
-        below = [f"It calls your {name}, which does not pass its own check: mend that one first." for name in broken]
-        return "\n".join([*lines, *textwrap.wrap(cause, 100), *below, f"Read: {self.read}."])
+        below = (
+            f"It calls your {' and '.join(broken)}, which {'fails' if len(broken) == 1 else 'fail'} too. Begin there."
+        )
+        told = [*textwrap.wrap(cause, 100), *textwrap.wrap(below if broken else "", 100)]
+        return "\n".join([*lines, *told, f"Read: {self.read}."])
 
     def _good(self, case: Case, answer: Answer) -> bool:
         expected = case.expected
