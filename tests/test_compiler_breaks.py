@@ -29,7 +29,8 @@ BREAKS = {
     "random": (lambda x: x + dice.random() * 0, "uses random"),
     "numpy random": (lambda x: x + float(np.random.random()) * 0, "uses numpy.random"),
     "counter": (lambda x: (COUNTER.append(1), x + len(COUNTER) * 0)[1], "changes what it reads"),
-    "generator": (lambda x: x + torch.Generator().manual_seed(3).random.random(), "random numbers"),
+    "generator": (lambda x: x + torch.Generator().random.random(), "random numbers"),
+    "seed": (lambda x: x + torch.rand(5, generator=torch.Generator().manual_seed(3)), "manual_seed"),
 }
 
 

@@ -1,6 +1,7 @@
 """compile: a function that is traced once for each kind of arguments, and then runs as its improved program."""
 
 import functools
+import operator
 import threading
 import warnings
 
@@ -56,13 +57,14 @@ def _action(step: Step, no_grad: bool):
         source, out, known = inputs[0], outputs[0], []
 
         def act(values):
-            if known:
-                values[out] = call_view(op, values[source], options, *known)
+            seen = values[source]
+            if known and known[0] == seen._offset:
+                values[out] = call_view(op, seen, options, *known[1])
                 return
-            made = values[out] = call_view(op, values[source], options)
-            if op.local:  # the same source, the same view: worked out once
+            made = values[out] = call_view(op, seen, options)
+            if op.local:  # the same source at the same place in its storage, the same view: worked out once
                 geometry = tuple(made.shape), made.stride(), made.storage_offset()
-                known.extend((geometry, op.remember((values[source],), options)))
+                known[:] = seen.storage_offset(), (geometry, op.remember((seen,), options))
     elif step.kind == "write":
 
         def act(values):
@@ -143,11 +145,11 @@ class CompiledFunction:
         tensors = []
         key = flatten((args, kwargs), tensors, {}, False), mode_key()
         for entry in self.entries.get(key, ()):
-            if entry.watch.holds():
+            if entry.watch.holds(tensors):
                 return self.fn(*args, **kwargs) if entry.program is None else entry.run(tensors)
         loose = (flatten((args, kwargs), [], {}, True), key[1]) if self.dynamic is not False else None
         for entry in self.loose.get(loose, ()):
-            if entry.watch.holds():
+            if entry.watch.holds(tensors):
                 self._keep(self.entries, key, entry)
                 return entry.run(tensors)
         return self._trace(key, loose, tensors, args, kwargs)
@@ -171,16 +173,17 @@ class CompiledFunction:
         program = Program(self.name)
         others = []
         rebuilt((args, kwargs), lambda v: others.append(v) if not isinstance(v, Tensor) else None)
-        watch = Watch(self.fn, others)
+        watch = Watch(self.fn, others, tensors)
         tracer = Tracer(program, tensors, watch.tensors, self.fullgraph)
         with tracer:
             if watch.unfit is not None:
                 tracer.break_off(watch.unfit)
             result = self.fn(*args, **kwargs)
             tracer.finish(result)
-        if flatten((args, kwargs), [], {}, False) != key[0]:
+        after = []
+        if flatten((args, kwargs), after, {}, False) != key[0] or not all(map(operator.is_, after, tensors)):
             tracer.break_off("it changes its arguments")
-        elif not watch.holds():
+        elif not watch.holds(tensors):
             tracer.break_off("it changes what it reads besides its arguments")
         kept = (args, kwargs) if others else None  # so that no id in the key is given to another object
         entry = self._entry(program, watch, kept)

@@ -37,7 +37,7 @@ def without_repeats(program: Program) -> Program:
             step.arguments = rebuilt(step.arguments, lambda v: _renumbered(v, same))
         touched = {*step.inputs, *step.outputs}
         if step.kind == "kernel" and fixed.isdisjoint(step.outputs) and program.written.isdisjoint(touched):
-            inputs = tuple(("number", program.constants[n].item(), program.values[n].dtype)
+            inputs = tuple(("number", repr(program.constants[n].item()), program.values[n].dtype)
                            if program.values[n].origin == "number" else n for n in step.inputs)  # fmt: skip
             key = step.what, inputs, repr(step.options), step.recorded
             before = known.setdefault(key, step)

@@ -4,9 +4,11 @@ Nothing is guessed.  Where the function needs to know a number that a tensor hol
 trace ends in a Break, and the function runs uncompiled: its results are right, and the Break says why and where.
 """
 
+import functools
 import linecache
 import os
 import sys
+import threading
 from dataclasses import dataclass
 
 from autogradlab.modes import INFERENCE, NO_GRAD, observe, state
@@ -61,16 +63,19 @@ class Tracer(observe):
         self.program, self.outside, self.fullgraph = program, outside, fullgraph
         self.numbers: dict[int, int] = {}  # id of a tensor -> its number
         self.alive: list[Tensor] = []  # so that no id comes twice
-        self.dressed: list[tuple] = []
+        self.listened: set[int] = set()  # ids of the tensors that tell what they are asked besides operators
         self.open: list[tuple] = []  # calls that have begun
         self.functions = 0  # how deep in functions that are one step
         self.storages: dict[int, list[int]] = {}  # which values share memory
         self.entry_flags = state.flags & (NO_GRAD | INFERENCE)
-        for t in [*arguments, *outside.values()]:
-            self.dress(t)
+        self.listened.update(map(id, outside.values()))
         for t in arguments:
             if id(t) not in self.numbers:
                 program.arguments.append(self.give_number(t, "argument"))
+
+    def __enter__(self):
+        _listen(True)
+        return super().__enter__()
 
     def change(self):
         super().change()
@@ -84,9 +89,7 @@ class Tracer(observe):
 
     def __exit__(self, *exc):
         super().__exit__(*exc)
-        for t, kind in self.dressed:
-            t.__class__ = kind
-        self.dressed.clear()
+        _listen(False)
         if state.flags & (NO_GRAD | INFERENCE) != self.entry_flags:
             self.break_off("it changes the grad mode for what comes after it")
 
@@ -108,15 +111,8 @@ class Tracer(observe):
         self.alive.append(t)
         if origin != "number":
             self.storages.setdefault(id(t.memory), []).append(number)
-            self.dress(t)
+            self.listened.add(id(t))
         return number
-
-    def dress(self, t: Tensor) -> None:
-        """Have a tensor tell what it is asked besides operators, until the trace is over."""
-        kind = type(t)
-        if kind not in _TRACED:
-            self.dressed.append((t, kind))
-            t.__class__ = traced_class(kind)
 
     def number_of(self, t: Tensor) -> int | None:
         """The number of a tensor; the trace ends at one whose origin is not known."""
@@ -235,24 +231,10 @@ def is_written_number(t: Tensor) -> bool:
     return t._window is not None and t._window.shape == () and not t._window.flags.writeable
 
 
-# What tensors are while they are traced -------------------------------------------------------------------------------
-
-_CLASSES, _TRACED = {}, set()
-
-
-def traced_class(kind: type) -> type:
-    """The same kind of tensor, telling the tracer what it is asked besides operators."""
-    made = _CLASSES.get(kind)
-    if made is None:
-        body = {name: _breaking_method(kind, name, why) for name, why in METHODS.items()}
-        body |= {name: _breaking_property(kind, name, why) for name, why in PROPERTIES.items()}
-        body |= {name: _sized_property(kind, name) for name in ("shape", "nbytes")}
-        body |= {name: _sized_method(kind, name) for name in ("size", "numel", "nelement", "stride", "__len__")}
-        body |= {"detach": _detach(kind), "__slots__": (), "__module__": kind.__module__, "__doc__": kind.__doc__}
-        made = _CLASSES[kind] = type(kind.__name__, (kind,), body)
-        _TRACED.add(made)
-    return made
-
+# What tensors tell while they are traced ------------------------------------------------------------------------------
+#
+# While any thread traces, members of Tensor say what they are asked.  The class itself changes, and not the tensors':
+# type(x) must answer as it always does.
 
 METHODS = {
     "backward": "it runs a backward pass",
@@ -267,69 +249,86 @@ PROPERTIES = {
     "data": "it uses .data, which hides writes",
     "window": "it needs the values of a tensor",
 }
+ASKED = ("storage_offset", "_is_view", "is_leaf", "grad_fn", "output_nr", "_version", "_base")  # of no program's key
+SIZES = ("shape", "nbytes", "size", "numel", "nelement", "stride", "__len__")
+_lock, _tracing, _plain = threading.Lock(), 0, {}
 
 
-def _breaking_method(kind: type, name: str, why: str):
-    def method(self, *args, **kwargs):
-        _tell(f"{why} ({name})")
-        return getattr(kind, name)(self, *args, **kwargs)
+def _listen(on: bool) -> None:
+    """Change the members at the first trace that begins; change them back at the last that ends."""
+    global _tracing
+    with _lock:
+        if on and not _tracing:
+            _plain.update((name, vars(Tensor)[name]) for name in (*METHODS, *PROPERTIES, *ASKED, *SIZES, "detach"))
+            for name, plain in _plain.items():
+                setattr(Tensor, name, _telling(name, plain))
+        _tracing += 1 if on else -1
+        if not _tracing:
+            for name, plain in _plain.items():
+                setattr(Tensor, name, plain)
 
-    return method
 
+def _telling(name: str, plain):
+    """A member of Tensor that tells the tracer before it does what it always does."""
+    if name == "detach":
+        return _detach(plain)
+    if name in METHODS:
+        tell = functools.partial(_tell, why=f"{METHODS[name]} ({name})")
+    elif name in PROPERTIES:
+        tell = functools.partial(_tell, why=PROPERTIES[name], values=name == "window")
+    else:
+        tell = functools.partial(_tell_size if name in SIZES else _tell_asked, name=name)
+    if not isinstance(plain, property):
 
-def _breaking_property(kind: type, name: str, why: str):
-    plain = getattr(kind, name)
+        @functools.wraps(plain)
+        def method(self, *args, **kwargs):
+            tell(self)
+            return plain(self, *args, **kwargs)
+
+        return method
 
     def get(self):
-        if name != "window" or not (state.tracer and state.tracer.open):
-            _tell(why)
-        return plain.__get__(self)
+        tell(self)
+        return plain.fget(self)
 
     def put(self, value):
-        _tell(why)
-        plain.__set__(self, value)
+        tell(self)
+        plain.fset(self, value)
 
     return property(get, put if plain.fset else None, plain.fdel)
 
 
-def _sized_property(kind: type, name: str):
-    plain = getattr(kind, name)
-
-    def get(self):
-        _tell_size(sys._getframe(1))
-        return plain.__get__(self)
-
-    return property(get)
-
-
-def _sized_method(kind: type, name: str):
-    def method(self, *args, **kwargs):
-        _tell_size(sys._getframe(1))
-        return getattr(kind, name)(self, *args, **kwargs)
-
-    return method
-
-
-def _tell_size(frame) -> None:
-    """The program depends on sizes once the user's own code has asked for one."""
-    if state.tracer is not None and not _is_engine(frame.f_code.co_filename):
-        state.tracer.program.sized = True
-
-
-def _tell(why: str) -> None:
+def _tell(t: Tensor, why: str, values: bool = False) -> None:
     tracer = state.tracer
-    if tracer is not None and not tracer.functions:
+    if tracer is not None and not tracer.functions and id(t) in tracer.listened and not (values and tracer.open):
         tracer.break_off(why)
 
 
-def _detach(kind: type):
+def _tell_size(t: Tensor, name: str) -> None:
+    """The program depends on sizes once the user's own code has asked for one."""
+    if state.tracer is not None:
+        asking = sys._getframe(2).f_code
+        if not _is_engine(asking.co_filename) or name == "numel" and asking.co_name == "<lambda>":  # torch.numel
+            state.tracer.program.sized = True
+
+
+def _tell_asked(t: Tensor, name: str) -> None:
+    """Where an argument lies or what it belongs to may be otherwise at the next call."""
+    if state.tracer is not None and not _is_engine(sys._getframe(2).f_code.co_filename):
+        _tell(t, f"it asks for {name}, which may differ from call to call")
+
+
+def _detach(plain):
+    """detach as one step."""
+
+    @functools.wraps(plain)
     def detach(self):
         tracer = state.tracer
-        if tracer is None or tracer.functions or tracer.program.break_ is not None:
-            return kind.detach(self)
-        tracer.observer("enter", fn=kind.detach, args=(self,), kwargs={})
-        made = kind.detach(self)
-        tracer.observer("leave", fn=kind.detach, args=(self,), kwargs={}, result=made)
+        if tracer is None or tracer.functions or tracer.program.break_ is not None or id(self) not in tracer.listened:
+            return plain(self)
+        tracer.observer("enter", fn=plain, args=(self,), kwargs={})
+        made = plain(self)
+        tracer.observer("leave", fn=plain, args=(self,), kwargs={}, result=made)
         return made
 
     return detach
