@@ -1,8 +1,10 @@
 """compile(): whatever a function reads may change between two calls, and the answer is that of the function itself."""
 
 import collections
+import copy
 import dataclasses
 import itertools
+import pickle
 import random
 import time
 
@@ -257,12 +259,30 @@ def what_a_tensor_belongs_to(compile):
     return [[f(x) for x in (one(), leaf, leaf * 1, base[:3], base[3:], written)] for f in map(compile, asked)]
 
 
+def hooks_of_a_layer(compile):
+    layer, found = nn.Linear(3, 2), []
+    nn.init.ones_(layer.weight)
+    layer.register_full_backward_hook(lambda m, grads, _: (grads[0] * 5,))
+    f = compile(lambda x: layer(x * 2) - layer.bias)
+    for _ in range(3):
+        x = one().requires_grad_()
+        f(x).sum().backward()
+        found.append(x.grad)
+    return found
+
+
+def as_strided_counts_from_the_storage(compile):
+    f, g = compile(lambda x: x.as_strided((2,), (2,))), compile(lambda x: (x * 2).as_strided((2,), (2,)))
+    base = torch.arange(8.0)
+    return [h(base[i : i + 4]) for h in (f, g) for i in range(3)]
+
+
 PROGRAMS = [
     where_it_lies, arguments_that_share_memory, an_argument_that_is_read_from_outside_too,
     an_argument_that_shares_memory_with_a_tensor_outside, tensors_put_into_an_argument, an_equal_tensor_instead,
     a_state_of_one_number, an_equal_object_instead, signs_of_zero, types_are_themselves, slots, sets_queues_and_arrays,
     methods_read_globals, classes, functions, the_order_of_keys, iterators, dice, seeds, sizes_asked_for_otherwise,
-    what_a_tensor_belongs_to,
+    what_a_tensor_belongs_to, hooks_of_a_layer, as_strided_counts_from_the_storage,
 ]  # fmt: skip
 
 
@@ -290,3 +310,21 @@ def test_what_is_equal_and_cannot_change_is_not_traced_again():
     f(one())
     sizes = tuple([2, 3.0, "a"])
     assert f(one()).tolist() == [2, 4, 6] and f.count == 1 and not f.breaks
+
+
+def test_what_was_given_is_given_back_itself():
+    xs, d = [one()], {"a": one()}
+    f, g, h = torch.compile(lambda xs: xs), torch.compile(lambda: d), torch.compile(lambda xs: [xs[0], xs])
+    for _ in range(2):
+        assert f(xs) is xs and g() is d and h(xs)[1] is xs
+    assert "was there before" in str(f.breaks[0])
+
+
+def test_a_copy_of_a_compiled_module_is_its_own():
+    layer = torch.compile(nn.Linear(3, 2))
+    before = layer(one())
+    for other in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
+        with torch.no_grad():
+            other.weight.zero_()
+        assert other(one()).equal(other.bias) and layer(one()).equal(before)
+        assert other._compiled.count == 1 and other._compiled.fn is other._orig_mod

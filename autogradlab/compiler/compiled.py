@@ -1,5 +1,6 @@
 """compile: a function that is traced once for each kind of arguments, and then runs as its improved program."""
 
+import copy
 import functools
 import operator
 import threading
@@ -116,6 +117,15 @@ def _last_uses(program: Program) -> list[list[int]]:
     return [[n for n in {*s.inputs, *s.outputs} - stay if last[n] == i] for i, s in enumerate(program.steps)]
 
 
+def _containers(value):
+    """The lists and dicts in a value."""
+    if isinstance(value, (list, dict)):
+        yield value
+    if isinstance(value, (list, tuple, dict)):
+        for v in value.values() if isinstance(value, dict) else value:
+            yield from _containers(v)
+
+
 class CompiledFunction:
     """What compile() makes of a function.
 
@@ -135,6 +145,13 @@ class CompiledFunction:
         self.loose: dict[tuple, list] = {}  # the same but for sizes, of programs that fit any
         self.traced: list[Entry] = []
         self.count = 0
+
+    def __deepcopy__(self, memo):
+        """A copy that has traced nothing yet."""
+        return type(self)(copy.deepcopy(self.fn, memo), self.fullgraph, self.dynamic, self.backend)
+
+    def __reduce__(self):
+        return type(self), (self.fn, self.fullgraph, self.dynamic, self.backend)
 
     def __get__(self, instance, owner=None):
         return self if instance is None else functools.partial(self, instance)
@@ -185,6 +202,10 @@ class CompiledFunction:
             tracer.break_off("it changes its arguments")
         elif not watch.holds(tensors):
             tracer.break_off("it changes what it reads besides its arguments")
+        elif {id(c) for c in _containers(result)} & {
+            id(c) for c in (*_containers((args, kwargs)), *watch.containers())
+        }:
+            tracer.break_off("it returns a list or dict that was there before, and not a new one")
         kept = (args, kwargs) if others else None  # so that no id in the key is given to another object
         entry = self._entry(program, watch, kept)
         self.count += 1

@@ -133,6 +133,10 @@ class Watch:
             return False
         return all([tensor_key(t) == key for t, key in self.keys]) and self._shared(given) == self.shared
 
+    def containers(self) -> list:
+        """What holds values outside."""
+        return [*self.empty, *(container for container, _, _ in self.held)]
+
     def _shared(self, given) -> list[tuple]:
         """Which arguments are tensors that are read from outside too, or share memory with one."""
         found = []

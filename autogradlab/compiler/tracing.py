@@ -11,6 +11,7 @@ import sys
 import threading
 from dataclasses import dataclass
 
+from autogradlab.graph import Node
 from autogradlab.modes import INFERENCE, NO_GRAD, observe, state
 from autogradlab.tensor import Tensor
 
@@ -128,6 +129,10 @@ class Tracer(observe):
             self.program.constants[found] = t
         return found
 
+    def _given(self, t: Tensor) -> bool:
+        """Whether a tensor reads an argument's memory."""
+        return any(self.program.values[n].origin == "argument" for n in self.storages.get(id(t.memory), ()))
+
     # Events -----------------------------------------------------------------------------------------------------------
 
     def _on_call(self, op, inputs, options) -> None:
@@ -147,6 +152,8 @@ class Tracer(observe):
         if op.name in NOT_FOR_PROGRAMS:
             return self.break_off(f"{op.name}(): {NOT_FOR_PROGRAMS[op.name]}")
         numbers = tuple(self.number_of(t) for t in inputs)
+        if op.name == "as_strided" and self._given(inputs[0]):
+            self.break_off("as_strided() counts from where the storage begins, which may differ from call to call")
         if self.program.break_ is not None:
             return
         kind = "write" if written else "kernel" if dtype is not None else "views" if op.multi_output else "view"
@@ -252,6 +259,7 @@ PROPERTIES = {
 ASKED = ("storage_offset", "_is_view", "is_leaf", "grad_fn", "output_nr", "_version", "_base")  # of no program's key
 SIZES = ("shape", "nbytes", "size", "numel", "nelement", "stride", "__len__")
 _lock, _tracing, _plain = threading.Lock(), 0, {}
+_node = Node.register_hook, Node.register_prehook
 
 
 def _listen(on: bool) -> None:
@@ -262,10 +270,12 @@ def _listen(on: bool) -> None:
             _plain.update((name, vars(Tensor)[name]) for name in (*METHODS, *PROPERTIES, *ASKED, *SIZES, "detach"))
             for name, plain in _plain.items():
                 setattr(Tensor, name, _telling(name, plain))
+            Node.register_hook, Node.register_prehook = map(_hooking, _node)
         _tracing += 1 if on else -1
         if not _tracing:
             for name, plain in _plain.items():
                 setattr(Tensor, name, plain)
+            Node.register_hook, Node.register_prehook = _node
 
 
 def _telling(name: str, plain):
@@ -302,6 +312,18 @@ def _tell(t: Tensor, why: str, values: bool = False) -> None:
     tracer = state.tracer
     if tracer is not None and not tracer.functions and id(t) in tracer.listened and not (values and tracer.open):
         tracer.break_off(why)
+
+
+def _hooking(plain):
+    """A node's hook, such as of a module with backward hooks, is of this pass alone."""
+
+    @functools.wraps(plain)
+    def register(self, hook):
+        if state.tracer is not None:
+            state.tracer.break_off("it registers a hook on a node of the graph")
+        return plain(self, hook)
+
+    return register
 
 
 def _tell_size(t: Tensor, name: str) -> None:
