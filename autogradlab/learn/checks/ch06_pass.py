@@ -4,10 +4,11 @@ from collections import Counter
 
 from . import ch06_fresh
 from . import enumerated_graph as enumerated
-from .ch06_node import CHAIN, FREED, is_freed, rounded
+from .ch06_node import FREED, is_freed, rounded
 from .enumerated_graph import Graph
 from .task import Case, Check, Mistake, Raises, Task
 
+STEPPER = 'chapter 06, "Step through it"'
 ADD_UP = 'chapter 06, "Gradients add up"'
 
 # The graphs of the visible cases. DIAMOND: (x - 3) * x at x = 6; DETOUR: y + y * x with y = exp(x) = 4.
@@ -84,7 +85,7 @@ uses = Check(
             Mistake(_with_root, "The root is counted once too often: no edge of this pass leads to it."),
         ),
         hint="Start at the root, remember which nodes you have seen, and count every edge of every node that you see.",
-        read=CHAIN,
+        read=STEPPER,
     )
 )
 
@@ -142,7 +143,7 @@ backward_order = Check(
         hidden="fresh graphs, any right order counts",
         mistakes=(),
         hint="Count down the uses of each node as gradients arrive; at 0 it is ready. Begin with the root.",
-        read=CHAIN,
+        read=STEPPER,
         same=lambda args, expected, value: (
             type(value) is list and all(type(n) is int for n in value) and enumerated.is_order(*args, value)
         ),
