@@ -6,6 +6,7 @@ Every check runs on every rank; a rank that fails ends all with its message.
 import datetime
 import sys
 import time
+import warnings
 
 import numpy as np
 
@@ -82,11 +83,19 @@ def collectives():
             assert dist.recv(t, src=0) == 0 and t.tolist() == [0, RANK, 2 * RANK]
             dist.send(torch.tensor([1.0]), 0)
         pair = dist.new_group([0, 1])
-        assert (pair is None) == (RANK > 1)
-        if pair is not None:
-            t = torch.ones(1)
-            dist.all_reduce(t, group=pair)
-            assert t.item() == 2 and dist.get_world_size(pair) == 2
+        assert (pair == dist.GroupMember.NON_GROUP_MEMBER) == (RANK > 1)
+        t = torch.ones(1)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            dist.all_reduce(t, group=pair)  # all ranks run the same lines
+            dist.barrier(pair)
+        assert [t.item(), dist.get_world_size(pair)] == ([2, 2] if RANK < 2 else [1, -1])
+        assert len(told) == (0 if RANK < 2 else 2) and (RANK < 2 or dist.get_rank(pair) == -1)
+        if RANK < 2:
+            dist.destroy_process_group(pair)
+            raises(ValueError, "was destroyed", lambda: dist.barrier(pair))
+            raises(ValueError, "was destroyed before", lambda: dist.destroy_process_group(pair))
+        raises(RuntimeError, "mismatch between collectives", lambda: dist.new_group([0] if RANK else [1]))
     dist.barrier()
 
 
@@ -114,6 +123,10 @@ def refusals():
     raises(ValueError, "world_size times", lambda: dist.all_gather_into_tensor(torch.zeros(1), mine()))
     raises(ValueError, "rank 99", lambda: dist.broadcast(mine(), 99))
     raises(ValueError, "must be different ones of", lambda: dist.new_group([0, 0]))
+    raises(TypeError, "expected a process group", lambda: dist.all_reduce(torch.ones(1), group=3))
+    raises(TypeError, "expected a list as `tensor_list`", lambda: dist.all_gather(torch.ones(SIZE, 1), torch.ones(1)))
+    raises(TypeError, "expected a list as `object_list`", lambda: dist.broadcast_object_list("abc"))
+    raises(TypeError, "wraps a Module", lambda: DistributedDataParallel(3))
     if SIZE > 1:
         raises(RuntimeError, "float32 (3,)", lambda: dist.all_reduce(mine(n=3 + RANK)))
         raises(RuntimeError, "mismatch", lambda: dist.all_reduce(mine([torch.int64, torch.float32][RANK % 2])))
@@ -215,6 +228,18 @@ def accumulation():
     assert net.module.weight.grad[0].tolist() == everyone
 
 
+def unfrozen():
+    net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))
+    net[0].weight.requires_grad_(False)
+    wrapped = DistributedDataParallel(net)
+    net[0].weight.requires_grad_(True)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        for _ in range(2):
+            wrapped(torch.ones(1, 2) * RANK).sum().backward()
+    assert len(told) == 1 and "0.weight" in str(told[0].message)
+
+
 def unused():
     net = DistributedDataParallel(Net(extra=True), find_unused_parameters=True)
     x, _ = batch()
@@ -294,7 +319,7 @@ def late():
     dist.barrier()
 
 
-ALL = [collectives, handles, refusals, data_parallel, buffers, accumulation, unused, weakly, overlap]
+ALL = [collectives, handles, refusals, data_parallel, buffers, accumulation, unfrozen, unused, weakly, overlap]
 
 if __name__ == "__main__":
     wanted = sys.argv[1]

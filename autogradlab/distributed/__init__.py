@@ -21,6 +21,7 @@ from .collectives import (  # noqa: F401
     send,
 )
 from .group import (  # noqa: F401
+    GroupMember,
     ProcessGroup,
     Work,
     destroy_process_group,

@@ -4,6 +4,7 @@ https://pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParal
 """
 
 import contextlib
+import warnings
 
 from autogradlab.backends.clock import Span
 from autogradlab.modes import is_grad_enabled, no_grad, state
@@ -12,7 +13,7 @@ from autogradlab.observe.spans import Spans
 from autogradlab.tensor import Tensor
 
 from .collectives import broadcast
-from .group import Work, default
+from .group import Work, group_of
 from .reducer import Reducer
 
 
@@ -29,7 +30,9 @@ class DistributedDataParallel(Module):
                  find_unused_parameters: bool = False, check_reduction: bool = False,
                  gradient_as_bucket_view: bool = False, static_graph: bool = False, **later):  # fmt: skip
         super().__init__()
-        self.process_group = process_group or default()
+        self.process_group = group_of(process_group)
+        if not isinstance(module, Module):
+            raise TypeError(f"DistributedDataParallel wraps a Module, got {type(module).__name__}.")
         named = [(name, p) for name, p in module.named_parameters() if p.requires_grad]
         if not named:
             raise RuntimeError(
@@ -48,6 +51,7 @@ class DistributedDataParallel(Module):
         if init_sync:
             self._spread([*module.parameters(), *module.buffers()])
         names, params = zip(*named, strict=True)
+        self._late: set[str] = set()  # parameters that began to require gradients after this
         self.reducer = Reducer(
             names, params, self.process_group, cap * 2**20, find_unused_parameters, gradient_as_bucket_view
         )
@@ -83,11 +87,25 @@ class DistributedDataParallel(Module):
         recorded = is_grad_enabled() and self.require_backward_grad_sync
         if recorded:
             self.reducer.check_finished()
+            self._warn_of_late_ones()
         output = self.module(*args, **kwargs)
         self.require_forward_param_sync = recorded
         if recorded:
             self.reducer.begin(list(_tensors(output)))
         return output
+
+    def _warn_of_late_ones(self) -> None:
+        """Say which parameters have gradients that nobody averages: ranks would drift apart in silence."""
+        known = set(map(id, self.reducer.params))
+        late = {name for name, p in self.module.named_parameters() if p.requires_grad and id(p) not in known}
+        if not late <= self._late:
+            self._late |= late
+            warnings.warn(
+                f"DistributedDataParallel averages the gradients of the parameters that required them when it was "
+                f"made. These require them since, and differ from rank to rank: {', '.join(sorted(late))}. Wrap the "
+                "module again after unfreezing or replacing parameters.",
+                stacklevel=4,
+            )
 
     @contextlib.contextmanager
     def no_sync(self):

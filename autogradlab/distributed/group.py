@@ -68,10 +68,12 @@ class ProcessGroup:
         self.name, self.transport, self.ranks, self.timeout = name, transport, ranks, timeout
         self.rank, self.size = transport.rank, transport.size
         self._todo: queue.SimpleQueue = queue.SimpleQueue()
-        self._thread = None
+        self._thread, self.destroyed = None, False
 
     def submit(self, work: Work) -> Work:
         """Hand a collective to the thread."""
+        if self.destroyed:
+            raise ValueError(f"{work.name}: the process group was destroyed; make another with init_process_group().")
         if self._thread is None:
             self._thread = threading.Thread(target=self._serve, name="autogradlab-collectives", daemon=True)
             self._thread.start()
@@ -96,11 +98,25 @@ class ProcessGroup:
         return self.ranks.index(rank)
 
 
+class GroupMember:
+    """What stands for a group where there is none to name.  (None means the default group.)"""
+
+    NON_GROUP_MEMBER = -100  # what new_group() gives to a rank that is not in the group
+
+
 class _World:
     """The default group of this process, and what was replaced to make it."""
 
     group: ProcessGroup | None = None
     hook = None
+
+
+def group_of(group) -> ProcessGroup:
+    """A group as it was given to a function; None stands for the default one."""
+    if group is not None and not isinstance(group, ProcessGroup):
+        left_out = " (this rank is not in that group)" if group == GroupMember.NON_GROUP_MEMBER else ""
+        raise TypeError(f"expected a process group, such as new_group() gives, or None, got {group!r}{left_out}.")
+    return default() if group is None else group
 
 
 def default() -> ProcessGroup:
@@ -153,9 +169,12 @@ def _end_all(kind, error, trace) -> None:
 
 def destroy_process_group(group: ProcessGroup | None = None) -> None:
     """End a group, by default the default one."""
-    ended = group or default()
+    ended = group_of(group)
+    if ended.destroyed:
+        raise ValueError("destroy_process_group(): this group was destroyed before.")
     ended.close()
     ended.transport.close()
+    ended.destroyed = True
     if ended is _World.group:
         sys.excepthook, _World.hook, _World.group = _World.hook, None, None
 
@@ -165,31 +184,40 @@ def is_initialized() -> bool:
     return _World.group is not None
 
 
-def new_group(ranks: list[int] | None = None, timeout=None, backend=None) -> ProcessGroup | None:
-    """A group of some ranks; every rank of the world calls this, and those left out get None."""
+def new_group(ranks: list[int] | None = None, timeout=None, backend=None) -> ProcessGroup | int:
+    """A group of some ranks; every rank of the world calls this, those left out get GroupMember.NON_GROUP_MEMBER.
+
+    A collective on that does nothing but warn, as in PyTorch: all ranks may run the same lines.
+    """
     world = default()
     ranks = sorted(world.ranks if ranks is None else ranks)
     if not ranks or any(r not in world.ranks for r in ranks) or len(set(ranks)) != len(ranks):
         raise ValueError(f"new_group(): the ranks must be different ones of 0 to {world.size - 1}, got {ranks}.")
-    done = Work("new_group", lambda: made.append(world.transport.split(ranks)))
     made: list = []
-    world.submit(done).wait()
-    return ProcessGroup(world.name, made[0], ranks, timeout or world.timeout) if made[0] is not None else None
+
+    def split() -> None:
+        world.transport.same(("new_group", ranks))
+        made.append(world.transport.split(ranks))
+
+    world.submit(Work("new_group", split)).wait()
+    if made[0] is None:
+        return GroupMember.NON_GROUP_MEMBER
+    return ProcessGroup(world.name, made[0], ranks, timeout or world.timeout)
 
 
 def get_rank(group: ProcessGroup | None = None) -> int:
-    """This process's number."""
-    return (group or default()).rank
+    """This process's number; -1 where it is not in the group."""
+    return -1 if group == GroupMember.NON_GROUP_MEMBER else group_of(group).rank
 
 
 def get_world_size(group: ProcessGroup | None = None) -> int:
-    """How many processes there are."""
-    return (group or default()).size
+    """How many processes there are; -1 where this one is not in the group."""
+    return -1 if group == GroupMember.NON_GROUP_MEMBER else group_of(group).size
 
 
 def get_backend(group: ProcessGroup | None = None) -> str:
     """The group's backend: "mpi" or "nccl"."""
-    return (group or default()).name
+    return group_of(group).name
 
 
 def is_available() -> bool:
