@@ -24,7 +24,7 @@ class Part(NamedTuple):
 PYTEST = ("-m", "pytest", "-q", "-n", "2", "--dist", "loadfile")
 PARTS = (
     Part("style", 10, (("-m", "ruff", "check", "--quiet"), ("-m", "ruff", "format", "--check", "--quiet"))),
-    Part("tests", 400, ((*PYTEST, "tests"),)),
+    Part("tests", 600, ((*PYTEST, "tests"),)),
     Part("notebooks", 120, ((*PYTEST, "--nbval", "notebooks"),)),
 )
 
