@@ -375,3 +375,16 @@ def test_submit_cut_short_loses_nothing(course, exercise):
     assert (done.returncode, done.stderr) == (0, "")
     assert [path.read_bytes() for path in handed_in(course)] == [mine, mine + b"\n"]
     assert exercise.work.read_bytes() == mine + b"\n"
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="needs a shell")
+def test_a_reader_that_has_read_enough_is_no_failure_of_the_disk():
+    code = (
+        "import sys; from autogradlab.course.places import says_why\n"
+        "def main(argv):\n    [print('x' * 1000) for _ in range(1000)]\n    return 0\n"
+        "sys.exit(says_why(main)([]))"
+    )
+    command = f'{sys.executable} -c "$CODE" | head -1; echo ${{PIPESTATUS[0]}}'
+    environment = {**os.environ, "CODE": code}
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=environment)
+    assert done.stdout.splitlines()[-1] == "141" and done.stderr == ""

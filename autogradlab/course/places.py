@@ -30,6 +30,9 @@ def says_why(command: Callable[[list[str]], int]) -> Callable[[list[str]], int]:
             sys.stdout.flush()
             print(f"{name}: {reason}", file=sys.stderr)
             return 1
+        except BrokenPipeError:  # whoever read along has read enough, as `| head` does
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 141  # what a shell gives for this
         except OSError as error:  # a folder that may not be read, a disk that is gone
             sys.stdout.flush()
             where = f"{error.filename} cannot be used: " if error.filename else ""
