@@ -13,6 +13,13 @@ def _place(device):
     return found
 
 
+def _need(value, kind: type):
+    """Refuse what is no stream or event; None stands for the usual one where it may be left out."""
+    if not isinstance(value, kind):
+        raise TypeError(f"expected {kind.__name__.lower()} to be a torch.{kind.__name__}, got {type(value).__name__}.")
+    return value
+
+
 class Event:
     """A mark in a stream: reached when all that was handed over before it is done.
 
@@ -26,12 +33,18 @@ class Event:
 
     def record(self, stream: "Stream | None" = None) -> None:
         """Set the mark behind what the stream (the current one) was handed so far."""
-        (stream or current_stream(self.device))._handle.record(self._handle)
+        stream = current_stream(self.device) if stream is None else _need(stream, Stream)
+        if stream.device is not self.device:
+            raise RuntimeError(
+                f"Event device {self.device} does not match the recording stream's device {stream.device}: make the "
+                f"event with torch.Event({str(stream.device)!r})."
+            )
+        stream._handle.record(self._handle)
         self._recorded = True
 
     def wait(self, stream: "Stream | None" = None) -> None:
         """Let the later work of a stream (the current one) begin after the mark."""
-        (stream or current_stream(self.device)).wait_event(self)
+        (current_stream(self.device) if stream is None else _need(stream, Stream)).wait_event(self)
 
     def synchronize(self) -> None:
         """The host waits for the mark."""
@@ -43,6 +56,7 @@ class Event:
 
     def elapsed_time(self, end_event: "Event") -> float:
         """Milliseconds between two marks; on the simulated accelerator they are its model's."""
+        _need(end_event, Event)
         if not (self.enable_timing and end_event.enable_timing):
             raise ValueError("Both events must be created with argument 'enable_timing=True'.")
         if not (self._recorded and end_event._recorded):
@@ -76,17 +90,23 @@ class Stream:
 
     def record_event(self, event: Event | None = None) -> Event:
         """A mark behind what was handed over so far."""
-        event = event or Event(self.device)
+        event = Event(self.device) if event is None else _need(event, Event)
         event.record(self)
         return event
 
     def wait_event(self, event: Event) -> None:
         """Later work of this stream begins after that mark; the host does not wait."""
-        self._handle.wait_event(event._handle)
+        self._handle.wait_event(_need(event, Event)._handle)
 
     def wait_stream(self, stream: "Stream") -> None:
         """Later work of this stream begins after what the other one has now."""
-        self.wait_event(stream.record_event())
+        self.wait_event(_need(stream, Stream).record_event())
+
+    def __eq__(self, other) -> bool:
+        return isinstance(other, Stream) and self.device is other.device and self._handle == other._handle
+
+    def __hash__(self) -> int:
+        return hash((self.device, self._handle))
 
     def __repr__(self) -> str:
         return f"<torch.Stream on {self.device}>"

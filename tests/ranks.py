@@ -82,21 +82,26 @@ def collectives():
             t = torch.zeros(3)
             assert dist.recv(t, src=0) == 0 and t.tolist() == [0, RANK, 2 * RANK]
             dist.send(torch.tensor([1.0]), 0)
-        pair = dist.new_group([0, 1])
-        assert (pair == dist.GroupMember.NON_GROUP_MEMBER) == (RANK > 1)
-        t = torch.ones(1)
-        with warnings.catch_warnings(record=True) as told:
-            warnings.simplefilter("always")
-            dist.all_reduce(t, group=pair)  # all ranks run the same lines
-            dist.barrier(pair)
-        assert [t.item(), dist.get_world_size(pair)] == ([2, 2] if RANK < 2 else [1, -1])
-        assert len(told) == (0 if RANK < 2 else 2) and (RANK < 2 or dist.get_rank(pair) == -1)
-        if RANK < 2:
-            dist.destroy_process_group(pair)
-            raises(ValueError, "was destroyed", lambda: dist.barrier(pair))
-            raises(ValueError, "was destroyed before", lambda: dist.destroy_process_group(pair))
-        raises(RuntimeError, "mismatch between collectives", lambda: dist.new_group([0] if RANK else [1]))
     dist.barrier()
+
+
+def groups():
+    if SIZE == 1:
+        return
+    pair = dist.new_group([0, 1])
+    assert (pair == dist.GroupMember.NON_GROUP_MEMBER) == (RANK > 1)
+    t = torch.ones(1)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        dist.all_reduce(t, group=pair)  # all ranks run the same lines
+        dist.barrier(pair)
+    assert [t.item(), dist.get_world_size(pair)] == ([2, 2] if RANK < 2 else [1, -1])
+    assert len(told) == (0 if RANK < 2 else 2) and (RANK < 2 or dist.get_rank(pair) == -1)
+    if RANK < 2:
+        dist.destroy_process_group(pair)
+        raises(ValueError, "was destroyed", lambda: dist.barrier(pair))
+        raises(ValueError, "was destroyed before", lambda: dist.destroy_process_group(pair))
+    raises(RuntimeError, "mismatch between collectives", lambda: dist.new_group([0] if RANK else [1]))
 
 
 def handles():
@@ -319,7 +324,7 @@ def late():
     dist.barrier()
 
 
-ALL = [collectives, handles, refusals, data_parallel, buffers, accumulation, unfrozen, unused, weakly, overlap]
+ALL = [collectives, groups, handles, refusals, data_parallel, buffers, accumulation, unfrozen, unused, weakly, overlap]
 
 if __name__ == "__main__":
     wanted = sys.argv[1]

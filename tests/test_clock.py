@@ -1,11 +1,12 @@
 """The simulated accelerator's clock, streams, pinned memory; timelines, profiles and their pictures."""
 
 import json
+import threading
 
 import pytest
 
 import autogradlab as torch
-from autogradlab import nn, viz
+from autogradlab import nn, observe, viz
 from autogradlab.backends.clock import Clock, Figures, clock
 
 N = 1000
@@ -236,3 +237,47 @@ def test_torch_accelerator_by_pytorch_s_names(x, monkeypatch):
     assert not it.current_stream().query()
     it.synchronize()
     assert it.current_stream().query()
+
+
+def test_a_timeline_and_a_profile_inside_themselves_and_used_again(x):
+    for record in (observe.timeline(), torch.profile()):
+        with record:
+            with record:
+                x + 1
+            x * 2
+        once = len(record.spans)
+        with pytest.raises(ZeroDivisionError), record:
+            x + 1
+            raise ZeroDivisionError
+        x + 3
+        with record:
+            x * 2
+        assert len(record.spans) == 2 * once
+        starts = [s.start for s in record.spans if s.lane in ("host", "sim:0")]
+        assert starts[once // 2] > 0 and min(starts[once:]) >= max(starts[: once // 2])
+
+
+def test_a_timeline_names_no_operator_that_failed(x):
+    with observe.timeline() as t:
+        with pytest.raises(RuntimeError):
+            x + torch.ones(3, device="cpu")
+        x.exp()
+        worker = threading.Thread(target=lambda: x + 1)
+        worker.start()
+        worker.join()
+    assert {s.operator for s in t.spans} == {"exp", ""} and not clock.recorders
+
+
+def test_streams_and_events_refuse_what_they_are_not():
+    stream, other, event = torch.Stream("sim:0"), torch.Stream("sim:1"), torch.Event("sim:0", enable_timing=True)
+    for call in (lambda: event.record(3), lambda: event.wait("a"), lambda: stream.wait_event(3),
+                 lambda: stream.wait_stream(event), lambda: stream.record_event(stream),
+                 lambda: event.elapsed_time(3)):  # fmt: skip
+        with pytest.raises(TypeError, match="to be a torch."):
+            call()
+    with pytest.raises(RuntimeError, match="does not match the recording stream's device sim:1"):
+        event.record(other)
+    with stream:
+        current = torch.accelerator.current_stream("sim:0")
+    assert current == stream and hash(current) == hash(stream) and current != other
+    assert torch.accelerator.current_stream("sim:0") == torch.accelerator.current_stream("sim:0") != stream

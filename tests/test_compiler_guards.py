@@ -7,6 +7,7 @@ import itertools
 import pickle
 import random
 import time
+import types
 
 import numpy as np
 import pytest
@@ -277,12 +278,38 @@ def as_strided_counts_from_the_storage(compile):
     return [h(base[i : i + 4]) for h in (f, g) for i in range(3)]
 
 
+def the_same_list_twice(compile):
+    f = compile(lambda xs, ys: xs[0] * (2 if xs is ys else 3))
+    xs = [one()]
+    return f(xs, xs), f(xs, [xs[0]]), f([one()], [one()])
+
+
+def a_name_that_hides_a_base_s(compile):
+    class Mine(Scales):
+        def by(self, x):
+            return super().by(x) * self.factor
+
+    Scales.factor = 2.0
+    mine = Mine()
+    f = compile(mine.by)
+    return *calls(f, lambda: setattr(Mine, "factor", 7.0)), *calls(f, lambda: setattr(mine, "factor", 9.0))
+
+
+def a_module_in_a_closure(compile):
+    settings = types.ModuleType("settings_of_a_user")
+    settings.scale, settings.more = 2.0, types.SimpleNamespace(value=3.0)
+    f = compile(lambda x: x * settings.scale + settings.more.value)
+    change = lambda: setattr(settings.more, "value", 4.0)  # noqa: E731
+    return *calls(f, change), *calls(f, lambda: setattr(settings, "scale", 5.0))
+
+
 PROGRAMS = [
     where_it_lies, arguments_that_share_memory, an_argument_that_is_read_from_outside_too,
     an_argument_that_shares_memory_with_a_tensor_outside, tensors_put_into_an_argument, an_equal_tensor_instead,
     a_state_of_one_number, an_equal_object_instead, signs_of_zero, types_are_themselves, slots, sets_queues_and_arrays,
     methods_read_globals, classes, functions, the_order_of_keys, iterators, dice, seeds, sizes_asked_for_otherwise,
     what_a_tensor_belongs_to, hooks_of_a_layer, as_strided_counts_from_the_storage,
+    the_same_list_twice, a_name_that_hides_a_base_s, a_module_in_a_closure,
 ]  # fmt: skip
 
 

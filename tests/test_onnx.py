@@ -139,3 +139,39 @@ def test_without_the_packages_the_error_says_how_to_get_them(monkeypatch):
     monkeypatch.setitem(sys.modules, "onnx", None)
     with pytest.raises(ModuleNotFoundError, match="pip install onnx onnxruntime"):
         torch.onnx.export(nn.Linear(2, 2), torch.ones(1, 2))
+
+
+MIXED = {
+    "half": lambda x: (x.half() * 2, x.half() + x, x.half().sum(), x.bfloat16().float()),
+    "integers": lambda x: (x.int() / 2, x.int() * 1.5, x.int().sum(), x.int() + x, x.int() ** 2),
+    "truths": lambda x: ((x > 0) * x, (x > 0).sum(), (x > 0) * 1, (x > 0) + x.int()),
+    "0-d": lambda x: (x[0] * 2 + x.sum(), x[0] * x.amax(0, keepdim=True).sum(), x.mean() + 1),
+}
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_operands_of_different_dtypes_and_numbers_of_no_dimension(name):
+    x = torch.tensor([0.5, 2.0, -3.0])
+    made = torch.onnx.export(MIXED[name], (x,), verify=True)
+    for mine, theirs in zip(MIXED[name](x), made(x), strict=True):
+        assert (tuple(mine.shape), str(mine.dtype).split(".")[1]) == (theirs.shape, theirs.dtype.name)
+        assert mine.tolist() == theirs.tolist()
+
+
+def test_tensors_inside_containers_and_keywords_are_inputs():
+    def f(d, scale=None):
+        return {"y": d["a"] + d["b"][0], "z": d["a"] * scale}
+
+    d, scale = {"a": torch.ones(2), "b": [torch.arange(2.0)]}, torch.tensor(3.0)
+    made = torch.onnx.export(f, (d,), kwargs={"scale": scale}, verify=True)
+    assert [r.tolist() for r in made(d["a"], d["b"][0], scale)] == [[1, 2], [3, 3]]
+
+
+def test_names_opsets_and_models_that_cannot_be():
+    x = torch.ones(2)
+    for words, options in (("each name once", {"output_names": ["input_0"]}), ("got 5", {"opset_version": 5}),
+                           ("got 99", {"opset_version": 99}), ("got 'x'", {"opset_version": "x"})):  # fmt: skip
+        with pytest.raises(OnnxExporterError, match=words):
+            torch.onnx.export(lambda x: x * 2, (x,), **options)
+    with pytest.raises(TypeError, match="a module or a function, got int"):
+        torch.onnx.export(3, (x,))

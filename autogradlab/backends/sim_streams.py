@@ -20,6 +20,12 @@ class SimStream:
         """Its name on timelines."""
         return f"sim:{self.index}" if not self.number else f"sim:{self.index} stream {self.number}"
 
+    def __eq__(self, other) -> bool:
+        return isinstance(other, SimStream) and (self.index, self.number) == (other.index, other.number)
+
+    def __hash__(self) -> int:
+        return hash((self.index, self.number))
+
     def __enter__(self):
         self._before.append(streams.current.get(self.index, 0))
         streams.current[self.index] = self.number

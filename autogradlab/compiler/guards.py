@@ -50,6 +50,10 @@ def flatten(value, tensors: list, known: dict, shapeless: bool):
         return (kind, shared, *tensor_key(value, shapeless))
     if kind in PLAIN:
         return kind, value.hex() if kind is float else repr(value) if kind is slice else value
+    if kind in (list, dict):
+        if id(value) in known:
+            return "again", known[id(value)]
+        known[id(value)] = len(known)
     if kind in (list, tuple):
         return kind, *[flatten(v, tensors, known, shapeless) for v in value]
     if kind is dict:
@@ -223,6 +227,8 @@ class Watch:
         """Watch a class's attributes, and the methods that are called.  made: the function may make objects of it."""
         if _is_library(cls.__module__):
             return
+        if cls not in self._classes:
+            self._keep(vars(cls), list)  # a new name may hide what a base has
         for base in cls.__mro__[1:] if made else ():
             self._look(base)
         unnamed = {n for n in vars(cls) if n[:2] == n[-2:] == "__" and (n not in CALLED_UNNAMED or made)}
@@ -268,12 +274,15 @@ class Watch:
                 self.unfit = f"it calls {fn.__name__}()"
             if not fn.__closure__ or fn.__code__.co_name not in ("inside", "generator", "face"):
                 return
+        modules = []
         for cell in fn.__closure__ or ():
             try:
                 self.cells.append((cell, cell.cell_contents))
             except ValueError:
                 continue
             self._queue.append(cell.cell_contents)
+            if isinstance(cell.cell_contents, types.ModuleType):
+                modules.append(cell.cell_contents)
         if fn.__defaults__ or fn.__kwdefaults__:
             self._keep(fn, _defaults)
             self._queue += _defaults(fn)
@@ -285,7 +294,8 @@ class Watch:
         mine = [name for name in names if name in known]
         if mine:
             self._named(known, mine)
-        for module in [known[name] for name in mine if isinstance(known[name], types.ModuleType)]:
+        modules += [known[name] for name in mine if isinstance(known[name], types.ModuleType)]
+        for module in modules:
             self._module(module, names)
         self._queue += [vars(builtins)[name] for name in names if name not in known and name in vars(builtins)]
 

@@ -19,18 +19,28 @@ class Profile(observe, Spans):
     """The calls of operators and the nodes of backward inside a `with autogradlab.profile() as p:` block.
 
     Each takes the time from when it began until it returned; on an accelerator that is the time to hand the work over
-    (observe.timeline shows the simulated one's own).  spans: of lane "cpu" or the device, in seconds since the block
-    began; bytes: of what it read and made.
+    (observe.timeline shows the simulated one's own).  spans: of lane "cpu" or the device, in seconds since the (first)
+    block began; bytes: of what it read and made.
     """
 
     def __init__(self):
         self.spans: list[Span] = []
         self._open: list[tuple] = []
-        self._start = 0.0
+        self._start, self._depth = 0.0, 0
 
     def __enter__(self):
-        self._start = _clock()
+        self._depth += 1
+        if self._depth > 1:  # inside a block of its own: it is measuring
+            return self
+        if not self.spans:
+            self._start = _clock()
         return super().__enter__()
+
+    def __exit__(self, *exc):
+        self._depth -= 1
+        if not self._depth:
+            self._open.clear()
+            super().__exit__(*exc)
 
     def again(self):
         return self

@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy
 
 from autogradlab.compiler import CompiledFunction, Program
+from autogradlab.compiler.guards import flatten
 from autogradlab.compiler.passes import without_dead, without_repeats
-from autogradlab.compiler.program import Ref
+from autogradlab.compiler.program import Ref, rebuilt
 from autogradlab.modes import no_grad
 from autogradlab.nn import Module
 from autogradlab.tensor import Tensor
@@ -15,6 +16,8 @@ from autogradlab.tensor import Tensor
 from .operators import SAYS, exportable
 
 OPSET = 18
+TOTALS = ("sum", "prod")
+AS_THEY_ARE = {"cast", "logical_not", "logical_and", "logical_or", "logical_xor"}  # take operands of any dtype
 _HOW = "pip install onnx onnxruntime (the course's set-up does)"
 
 
@@ -36,10 +39,11 @@ class Writer:
     def __init__(self, program: Program, names: dict[int, str]):
         self.program, self.onnx = program, _onnx()
         self.nodes, self.constants = [], {}
+        self.computing = None  # the dtype in which the step that is being written works, where that is settled
         self._names, self._known, self._unsaid = dict(names), {}, {}
         for n, tensor in program.constants.items():
             name = self._names.setdefault(n, f"constant_{n}")
-            self.constants[name] = self.onnx.numpy_helper.from_array(numpy.ascontiguousarray(tensor.cpu().host()), name)
+            self.constants[name] = self.onnx.numpy_helper.from_array(numpy.array(tensor.cpu().host(), order="C"), name)
 
     def name(self, number: int) -> str:
         """What a value is called."""
@@ -70,8 +74,8 @@ class Writer:
         return self._known[key]
 
     def like(self, number: int, value) -> str:
-        """A number of the dtype of a value."""
-        return self.constant(numpy.asarray(value, self.program.values[number].dtype.numpy))
+        """A number of the dtype in which a value is used."""
+        return self.constant(numpy.asarray(value, (self.computing or self.program.values[number].dtype).numpy))
 
     def truth(self, name: str) -> str:
         """A value as bool."""
@@ -95,12 +99,36 @@ class Writer:
             self.refuse(step, "writes in place, which ONNX cannot: use the form that makes a new tensor")
         entry = SAYS.get(step.name)
         if entry is None:
-            self.refuse(step, f"has no form in ONNX here; there are {', '.join(exportable())}")
+            raise OnnxExporterError(
+                f"Unsupported: {step.name}() has no form in ONNX here, at {step.line}. "
+                f"There are {', '.join(exportable())}."
+            )
         if any(0 in self.shape(n) for n in step.outputs):
             self.refuse(step, "makes a tensor without elements")
-        made = entry(self, step, [self.name(n) for n in step.inputs])
+        made = entry(self, step, self.converted(step))
+        kind = self.program.values[step.outputs[0]].dtype
+        if self.computing not in (None, kind) and (
+            step.what.result is None or step.name in TOTALS
+        ):  # half precision, worked in float32
+            made = [self.node("Cast", [made[0]], to=self.kind(kind)), *made[1:]]
         self._names |= dict(zip(step.outputs, made, strict=False))
         self._unsaid |= dict.fromkeys(step.outputs[len(made) :], step)  # such as the positions beside max_pool's values
+
+    def converted(self, step) -> list[str]:
+        """The inputs of a step, in the dtype it works in: ONNX converts nothing by itself."""
+        mixed = step.computing is None or getattr(step.what, "mixes", False) or step.name in AS_THEY_ARE
+        out = self.program.values[step.outputs[0]].dtype
+        wide = step.name in TOTALS and not out.is_floating_point  # small integers add up as int64
+        self.computing = None if mixed else out if wide else step.computing
+        names = [self.name(n) for n in step.inputs]
+        if mixed:
+            return names
+        kinds = [self.program.values[n].dtype for n in step.inputs]
+        to = self.kind(self.computing)
+        return [
+            name if kind is self.computing else self.node("Cast", [name], to=to)
+            for name, kind in zip(names, kinds, strict=True)
+        ]
 
 
 class ONNXProgram:
@@ -141,18 +169,26 @@ def export(model, args=(), f=None, *, kwargs: dict | None = None, input_names=No
     """
     if dynamic_axes:
         raise OnnxExporterError("dynamic_axes is not offered: an exported model takes the sizes it was traced with.")
+    if not callable(model):
+        raise TypeError(f"export takes a module or a function, got {type(model).__name__}.")
+    opset = OPSET if opset_version is None else opset_version
+    newest = _onnx().defs.onnx_opset_version()
+    if isinstance(opset, bool) or not isinstance(opset, int) or not OPSET <= opset <= newest:
+        raise OnnxExporterError(f"opset_version: {OPSET} to {newest} can be written, got {opset!r}.")
     args = args if isinstance(args, tuple) else (args,)
-    if not any(isinstance(a, Tensor) for a in args):
+    given: list[Tensor] = []  # in the order in which the program takes them
+    flatten((args, kwargs or {}), given, {}, False)
+    if not given:
         raise OnnxExporterError("export needs example inputs: give args=(tensor, ...), with the sizes to export.")
     program, expected = _traced(model, args, kwargs or {})
     names = _names(program, model, input_names)
     writer = Writer(program, names)
     for step in program.steps:
         writer.write(step)
-    proto = _model(writer, opset_version or OPSET, output_names)
+    proto = _model(writer, opset, output_names)
     made = ONNXProgram(proto, program)
     if verify:
-        _compare(made, args, expected)
+        _compare(made, given, expected)
     if f is not None:
         made.save(f)
     return made
@@ -192,6 +228,9 @@ def _model(writer: Writer, opset: int, output_names):
     given = list(output_names or [])
     if given and len(given) != len(results):
         raise OnnxExporterError(f"output_names: the model has {len(results)} outputs, got {len(given)} names.")
+    taken = [*map(writer.name, program.arguments), *given]
+    if len(set(taken)) != len(taken):
+        raise OnnxExporterError(f"input_names and output_names: each name once, got {', '.join(taken)}.")
     outputs = []
     for i, n in enumerate(results):
         name = given[i] if given else f"output_{i}"
@@ -228,10 +267,10 @@ def _refs(value):
         warnings.warn(f"{value!r} is returned as it was when traced, and left out of the ONNX model.", stacklevel=5)
 
 
-def _compare(made: ONNXProgram, args, expected) -> None:
-    tensors = [a for a in args if isinstance(a, Tensor)]
-    mine = [t for t in (expected if isinstance(expected, (list, tuple)) else [expected]) if isinstance(t, Tensor)]
-    for i, (a, t) in enumerate(zip(made(*tensors), mine, strict=False)):
+def _compare(made: ONNXProgram, given: list[Tensor], expected) -> None:
+    mine: list[Tensor] = []
+    rebuilt(expected, lambda v: mine.append(v) if isinstance(v, Tensor) else None)
+    for i, (a, t) in enumerate(zip(made(*given), mine, strict=True)):
         if not numpy.allclose(a, t.detach().cpu().numpy(), rtol=1e-3, atol=1e-5, equal_nan=True):
             apart = float(numpy.abs(a - t.detach().cpu().numpy()).max())
             raise OnnxExporterError(f"output {i} of the ONNX model differs from the model's by up to {apart:.2g}.")
