@@ -8,6 +8,15 @@ import pytest
 import autogradlab as torch
 import autogradlab.nn.functional as F
 from autogradlab import nn
+from autogradlab.compiler import blocks
+
+
+@pytest.fixture(autouse=True, scope="module")
+def small_blocks():
+    """So that small tensors are cut into several blocks."""
+    before, blocks.BLOCK = blocks.BLOCK, 1 << 12
+    yield
+    blocks.BLOCK = before
 
 
 def gelu(x):

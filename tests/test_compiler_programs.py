@@ -1,10 +1,21 @@
 """compile() on random programs: values, layouts, gradients and what was written are as without it."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import autogradlab as torch
+from autogradlab.compiler import blocks
+
+
+@pytest.fixture(autouse=True, scope="module")
+def small_blocks():
+    """So that small tensors are cut into several blocks."""
+    before, blocks.BLOCK = blocks.BLOCK, 1 << 12
+    yield
+    blocks.BLOCK = before
+
 
 UNARY = [
     ("tanh", lambda a: a.tanh()), ("exp", lambda a: (-a * a).exp()), ("relu", torch.relu), ("neg", lambda a: -a),
