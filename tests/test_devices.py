@@ -106,6 +106,7 @@ def test_the_table_is_cupy_s():
 
     missing = [name for name in simulated.CUPY if not hasattr(real, name)]
     assert not missing
+    assert all(hasattr(real.random.Generator, n) or hasattr(cupy.Draws, n) for n in simulated.DRAWS)
     for name, words in simulated.CUPY.items():
         if not isinstance(getattr(real, name), real.ufunc):
             takes = inspect.signature(getattr(real, name)).parameters.values()
@@ -153,3 +154,14 @@ def test_float8_on_an_accelerator_is_what_it_is_on_the_cpu(device, name):
     assert z.copy_(torch.full((2, 2), 3, dtype=torch.uint8)).tolist() == [[3, 3], [3, 3]]
     assert torch.ones(2, dtype=dtype, device=device).tolist() == [1, 1]
     assert repr(torch.ones(1, dtype=dtype, device=device)).startswith("tensor([1.]")
+
+
+def test_random_numbers_of_a_gpu_have_a_state_that_can_be_kept():
+    draws = cupy.Draws(np.random.default_rng, np.argsort, 7)  # NumPy in CuPy's place
+    draws.random(3)
+    kept = draws.bit_generator.state
+    first = [draws.random(4), draws.standard_normal(2), draws.permutation(5)]
+    draws.bit_generator.state = kept
+    again = [draws.random(4), draws.standard_normal(2), draws.permutation(5)]
+    assert all(np.array_equal(a, b) for a, b in zip(first, again, strict=True)) and sorted(first[2]) == list(range(5))
+    assert draws.bit_generator.state != kept and not np.array_equal(draws.random(4), first[0])

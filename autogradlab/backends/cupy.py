@@ -85,6 +85,42 @@ def held_as(kind):
     return "uint8" if numpy.dtype(kind).name.startswith("float8") else kind
 
 
+class Draws:
+    """CuPy's random numbers with what NumPy's generator has beside: permutations, and a state that can be kept.
+
+    CuPy does not show a generator's state.  So asking for it starts the stream anew from a seed that follows from the
+    last one, and that seed is the state.  make: a generator from a seed.
+    """
+
+    def __init__(self, make, argsort, seed: int):
+        self._make, self._argsort = make, argsort
+        self._start(seed)
+
+    def _start(self, seed: int) -> None:
+        self._seed, self._generator = seed, self._make(seed)
+
+    def __getattr__(self, name: str):
+        return getattr(self._generator, name)
+
+    def permutation(self, n: int):
+        """0 to n-1 in random order."""
+        return self._argsort(self._generator.random(n))
+
+    @property
+    def bit_generator(self) -> "Draws":
+        """Where NumPy's generators have their state."""
+        return self
+
+    @property
+    def state(self) -> int:
+        self._start((self._seed * 6364136223846793005 + 1442695040888963407) % 2**63)
+        return self._seed
+
+    @state.setter
+    def state(self, seed: int) -> None:
+        self._start(seed)
+
+
 class _Words:
     """CuPy's functions without keywords that are None, which cupy.fuse does not take."""
 
@@ -149,8 +185,11 @@ class CupyBackend:
         return buffer.data.ptr
 
     def generator_from(self, seed: int):
-        with _cupy.cuda.Device(self.index):
-            return _cupy.random.default_rng(seed)
+        def make(seed):
+            with _cupy.cuda.Device(self.index):
+                return _cupy.random.default_rng(seed)
+
+        return Draws(make, _cupy.argsort, seed)
 
     def from_dlpack(self, other):
         """Another library's array on this GPU, sharing its memory."""

@@ -81,6 +81,7 @@ CUPY = {  # the functions of CuPy that kernels may use, each with the keywords i
     "bincount": "weights minlength",
     "searchsorted": "side sorter",
 }
+DRAWS = frozenset("random standard_normal integers standard_exponential geometric permutation bit_generator".split())
 CONSTANTS = (
     "float16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 bool_ pi inf nan e newaxis dtype "
     "result_type".split()
@@ -143,6 +144,8 @@ class _Random:
         self._generator, self._index = generator, index
 
     def __getattr__(self, name):
+        if name not in DRAWS:
+            raise AttributeError(f"cupy's generator has no {name!r} that draws may use (see backends/simulated.py)")
         method = getattr(self._generator, name)
         if not callable(method):  # bit_generator: its state is the host's
             return method
