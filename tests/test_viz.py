@@ -133,3 +133,23 @@ def test_a_long_storage_is_cut_and_an_empty_one_can_be_shown():
 def test_a_picture_can_be_saved(tmp_path):
     path = viz.storage(torch.arange(3)).save(tmp_path / "strip.svg")
     assert path.read_text(encoding="utf-8").startswith("<svg")
+
+
+def test_a_compiled_program_before_and_after():
+    from autogradlab import nn
+
+    def f(x):
+        return (x * 2 + 1).tanh().sum()
+
+    compiled = torch.compile(f)
+    with pytest.raises(ValueError, match="call it once"):
+        viz.program(compiled)
+    compiled(torch.ones(3))
+    before, after = viz.program(compiled.explain().before[0]), viz.program(compiled)
+    assert "mul 2" in before.source and "one kernel:" not in before.source and "4 kernels" in str(before)
+    assert "one kernel:" in after.source and "3. tanh" in after.source and "2 kernels" in after.alt
+    model = torch.compile(nn.Linear(2, 2))
+    model(torch.ones(1, 2))
+    assert "addmm" in viz.program(model).source and "from outside" in viz.program(model).source
+    with pytest.raises(TypeError, match="expected a Program or a compiled function, not int"):
+        viz.program(3)

@@ -1,6 +1,6 @@
 """A program that compile traced, as a picture: what it computes, and which steps run as one kernel."""
 
-from autogradlab.compiler import CompiledFunction, Program
+from autogradlab.compiler import CompiledFunction, OptimizedModule, Program
 from autogradlab.compiler.passes import results_of
 
 from .dot import GraphPicture
@@ -10,10 +10,14 @@ from .walk import Drawing
 def program(shown: Program) -> GraphPicture:
     """One program, from arguments to results; a fused step lists what it does, and is outlined twice.
 
-    shown: f.graphs[0] of a compiled f as it runs, f.explain().before[0] as it was traced.
+    shown: a compiled function or module (its latest program), f.graphs[0] or f.explain().before[0], as it was traced.
     """
+    if isinstance(shown, OptimizedModule):
+        shown = shown._compiled
     if isinstance(shown, CompiledFunction):
-        shown = shown.graphs[0]
+        if not shown.graphs:
+            raise ValueError(f"program: {shown.name} has not been traced yet: call it once.")
+        shown = shown.graphs[-1]
     if not isinstance(shown, Program):
         raise TypeError(f"program: expected a Program or a compiled function, not {type(shown).__name__}.")
     drawing = Drawing()
