@@ -49,7 +49,8 @@ def test_wrong_calls_are_refused_alike(name, record_property):
 # PyTorch's OpInfo has no entry of its own for these: aliases of what is compared, makers of tensors, tools.
 NO_ENTRY = """
     Generator as_tensor asarray can_cast chain_matmul detach from_dlpack from_numpy get_rng_state initial_seed
-    is_floating_point is_nonzero is_tensor manual_seed numel promote_types rand randperm result_type seed set_rng_state tensor
+    is_floating_point is_nonzero is_tensor manual_seed numel promote_types rand randperm result_type seed
+    set_rng_state tensor
 """
 
 
