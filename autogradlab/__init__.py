@@ -11,7 +11,7 @@ import warnings
 # Results like 1/0 are values here (inf, nan), as in PyTorch; NumPy would warn of each.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"autogradlab\.")
 
-from . import autograd, cuda, dtypes, late, linalg, ops, random, table  # noqa: E402, F401
+from . import autograd, dtypes, late, linalg, ops, random, table  # noqa: E402, F401
 from .autograd.anomaly import is_anomaly_enabled  # noqa: E402, F401
 from .devices import device  # noqa: E402, F401
 from .dtypes import finfo, get_default_dtype, iinfo, set_default_dtype  # noqa: E402, F401
@@ -26,7 +26,6 @@ from .modes import (  # noqa: E402, F401
 from .printing import set_printoptions  # noqa: E402, F401
 from .size import Size  # noqa: E402, F401
 from .storage import TypedStorage, UntypedStorage  # noqa: E402, F401
-from .streams import Event, Stream, accelerator  # noqa: E402, F401
 from .tensor import Tensor  # noqa: E402
 
 __version__ = "0.1.0"
@@ -45,10 +44,12 @@ _LATER = {
     "compiler": ("compiler", "compile", "get_num_threads", "set_num_threads"),
     "distributed": ("distributed",),
     "nn": ("nn",),
+    "cuda": ("cuda",),
     "observe": ("observe", "profile"),
     "onnx": ("onnx",),
     "optim": ("optim",),
     "serialization": ("save", "load"),
+    "streams": ("Event", "Stream", "accelerator"),
     "utils": ("utils",),
 }  # fmt: skip
 _MODULE_OF = {name: module for module, names in _LATER.items() for name in names}

@@ -22,11 +22,14 @@ LIMIT = 8  # programs of one function, as PyTorch's recompile_limit
 class Entry:
     """One traced program, ready to run.
 
-    traced: as the function did it; program: as it runs now.  watch: what else must not have changed.
+    traced: as the function did it; program: as it runs now, None where the trace broke off.  watch: what else must not
+    have changed.  kept: arguments whose ids are in the key, so that no other object gets them.
     """
 
-    def __init__(self, traced: Program, program: Program, watch: Watch, kept):
+    def __init__(self, traced: Program, program: Program | None, watch: Watch, kept):
         self.traced, self.program, self.watch, self.kept = traced, program, watch, kept
+        if program is None:
+            return
         self.actions = [_action(step, state.flags & NO_GRAD) for step in program.steps]
         self.gone = _last_uses(program)
 
@@ -206,8 +209,8 @@ class CompiledFunction:
             id(c) for c in (*_containers((args, kwargs)), *watch.containers())
         }:
             tracer.break_off("it returns a list or dict that was there before, and not a new one")
-        kept = (args, kwargs) if others else None  # so that no id in the key is given to another object
-        entry = self._entry(program, watch, kept)
+        improved = None if program.break_ is not None else self._improved(program)
+        entry = Entry(program, improved, watch, (args, kwargs) if others else None)
         self.count += 1
         self.traced.append(entry)
         self._keep(self.entries, key, entry)
@@ -218,13 +221,8 @@ class CompiledFunction:
             self._keep(self.loose, loose, entry)
         return result
 
-    def _entry(self, program: Program, watch: Watch, kept) -> Entry:
-        if program.break_ is not None:
-            entry = object.__new__(Entry)
-            entry.traced, entry.program, entry.watch, entry.kept = program, None, watch, kept
-            return entry
-        improved = program if self.backend == "eager" else fused(without_repeats(without_dead(program)))
-        return Entry(program, improved, watch, kept)
+    def _improved(self, program: Program) -> Program:
+        return program if self.backend == "eager" else fused(without_repeats(without_dead(program)))
 
     @property
     def name(self) -> str:

@@ -11,6 +11,7 @@ import sys
 import threading
 from dataclasses import dataclass
 
+from autogradlab import late
 from autogradlab.graph import Node
 from autogradlab.modes import INFERENCE, NO_GRAD, observe, state
 from autogradlab.tensor import Tensor
@@ -258,8 +259,7 @@ PROPERTIES = {
 }
 ASKED = ("storage_offset", "_is_view", "is_leaf", "grad_fn", "output_nr", "_version", "_base")  # of no program's key
 SIZES = ("shape", "nbytes", "size", "numel", "nelement", "stride", "__len__")
-_lock, _tracing, _plain = threading.Lock(), 0, {}
-_node = Node.register_hook, Node.register_prehook
+_lock, _tracing, _own = threading.Lock(), 0, {}  # what the classes have while nothing is traced
 
 
 def _listen(on: bool) -> None:
@@ -267,15 +267,14 @@ def _listen(on: bool) -> None:
     global _tracing
     with _lock:
         if on and not _tracing:
-            _plain.update((name, vars(Tensor)[name]) for name in (*METHODS, *PROPERTIES, *ASKED, *SIZES, "detach"))
-            for name, plain in _plain.items():
-                setattr(Tensor, name, _telling(name, plain))
-            Node.register_hook, Node.register_prehook = map(_hooking, _node)
+            telling = (*METHODS, *PROPERTIES, *ASKED, *SIZES, "detach")
+            _own[Tensor] = late.exchange(Tensor, {name: _telling(name, vars(Tensor)[name]) for name in telling})
+            hooking = ("register_hook", "register_prehook")
+            _own[Node] = late.exchange(Node, {name: _hooking(vars(Node)[name]) for name in hooking})
         _tracing += 1 if on else -1
         if not _tracing:
-            for name, plain in _plain.items():
-                setattr(Tensor, name, plain)
-            Node.register_hook, Node.register_prehook = _node
+            for cls, own in _own.items():
+                late.exchange(cls, own)
 
 
 def _telling(name: str, plain):

@@ -11,6 +11,7 @@ import numpy
 
 from autogradlab.graph import Node
 from autogradlab.modes import recording
+from autogradlab.shapes import contiguous_strides
 from autogradlab.tensor import Tensor, view_of, wrap
 from autogradlab.views import written
 
@@ -35,12 +36,8 @@ class Bucket:
 
     def part(self, i: int, like: Tensor) -> Tensor:
         """Parameter i's place in the flat tensor, as a tensor of its shape."""
-        stride, step = [], 1
-        for n in reversed(like.shape):
-            stride.insert(0, step)
-            step *= n
-        flat = self.flat
-        return view_of(flat.memory, tuple(like.shape), tuple(stride), self.starts[i], flat._dtype, flat._device)
+        flat, shape = self.flat, tuple(like.shape)
+        return view_of(flat.memory, shape, contiguous_strides(shape), self.starts[i], flat._dtype, flat._device)
 
 
 class Reducer:
