@@ -76,6 +76,19 @@ def test_what_a_path_does_is_said(points, lr, steps, words):
     assert re.search(words, Descent(*points).text(lr, steps))
 
 
+@pytest.mark.parametrize(("lr", "momentum", "words"), [(0.03, 0.9, "swings past"), (0.1, 0.99, "momentum 0.99")])
+def test_momentum_walks_as_the_optimizer_does(points, lr, momentum, words):
+    model = Descent(*points)
+    w, b = torch.zeros(1, requires_grad=True), torch.zeros(1, requires_grad=True)
+    optimizer = torch.optim.SGD([w, b], lr=lr, momentum=momentum)
+    for _ in range(30):
+        optimizer.zero_grad()
+        ((w * points[0] + b - points[1]) ** 2).mean().backward()
+        optimizer.step()
+    assert model.path(lr, 30, momentum)[-1][:2] == pytest.approx((w.item(), b.item()), rel=1e-4)
+    assert words in model.text(lr, 30, momentum)
+
+
 def test_a_path_that_overflows_ends_there_and_stays_so(points):
     model = Descent(*points)
     path = model.path(0.3, 200)
@@ -112,10 +125,12 @@ def test_points_that_fit_no_line_are_refused(x, y, message):
 
 def test_the_descent_view_follows_its_sliders(points):
     panel = explore_descent(*points)
-    (rate,), (count,) = every(panel, widgets.SelectionSlider), every(panel, widgets.IntSlider)
-    assert rate.description and count.description
+    (rate, momentum), (count,) = every(panel, widgets.SelectionSlider), every(panel, widgets.IntSlider)
+    assert rate.description and momentum.description and count.description
     rate.value, count.value = 0.2, 10
     assert "learning rate 0.2, 10 steps: diverges" in said(panel)
+    momentum.value = 0.5
+    assert "learning rate 0.2, momentum 0.5, 10 steps" in said(panel)
     assert "learning rate 0.01, 20 steps" in repr(panel)  # the stored text stays that of the start
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import autogradlab as torch
 from autogradlab import viz
-from autogradlab.viz import dot, picture
+from autogradlab.viz import dot
 
 
 def example():
@@ -68,8 +68,8 @@ def test_a_huge_graph_is_cut_without_recursion():
 def test_the_notebook_form_has_a_picture_with_alt_text_and_the_words():
     w, z = example()
     bundle = viz.make_dot(z)._repr_mimebundle_()
-    assert set(bundle) == {"image/svg+xml", "text/plain"}
-    assert re.match(r'<svg role="img" aria-label="Graph of 2 functions and 1 leaf."', bundle["image/svg+xml"])
+    assert set(bundle) == {"text/html", "text/plain"}
+    assert re.match(r'<svg role="img" aria-label="Graph of 2 functions and 1 leaf."', bundle["text/html"])
 
 
 @pytest.mark.skipif(dot.renderer() is None, reason="needs Graphviz or pygraphviz, which the course's environment has")
@@ -82,7 +82,7 @@ def test_without_graphviz_the_same_keys_and_the_way_to_get_it(monkeypatch, tmp_p
     monkeypatch.setattr(dot, "renderer", lambda: None)
     drawn = viz.make_dot(example()[1])
     bundle = drawn._repr_mimebundle_()
-    assert set(bundle) == {"image/svg+xml", "text/plain"} and "install Graphviz" in bundle["image/svg+xml"]
+    assert set(bundle) == {"text/html", "text/plain"} and "install Graphviz" in bundle["text/html"]
     with pytest.raises(RuntimeError, match="pip install pygraphviz"):
         drawn.render(str(tmp_path / "graph"))
     assert Path(drawn.render(str(tmp_path / "graph"), format="dot")).read_text().startswith("digraph")
@@ -121,7 +121,7 @@ def test_a_tensor_over_its_storage():
         "part: shape (2, 2)  stride (4, 2)  offset 4  not contiguous",
         "   visits cells 4 6 8 10",
     ]
-    assert "aria-label" in picture.described(shown.svg, shown.alt) and "<rect" in shown.svg
+    assert "aria-label" in shown.html and "<rect" in shown.svg
 
 
 def test_a_long_storage_is_cut_and_an_empty_one_can_be_shown():
@@ -153,3 +153,23 @@ def test_a_compiled_program_before_and_after():
     assert "addmm" in viz.program(model).source and "from outside" in viz.program(model).source
     with pytest.raises(TypeError, match="expected a Program or a compiled function, not int"):
         viz.program(3)
+
+
+def test_a_chart_is_a_picture_in_the_courses_font_with_its_words():
+    figure, ax = viz.axes(4, 2)
+    (first,), (second,) = ax.plot([3, 1, 2], label="a"), ax.plot([1, 2, 3], label="b")
+    ax.legend()
+    assert first.get_linestyle() != second.get_linestyle() and first.get_color() != second.get_color()
+    shown = viz.chart(figure, alt="Two curves that cross.")
+    assert str(shown) == "Chart: Two curves that cross."
+    assert 'aria-label="Two curves that cross."' in shown.html and "Helvetica" in shown.html
+    assert "<style" not in shown.html and "DejaVu" not in shown.html  # a style rule would reach the whole page
+    assert viz.chart(figure, alt="Two curves that cross.").svg == shown.svg  # the same every time
+
+
+def test_a_chart_without_words_or_figure_is_refused():
+    figure, _ = viz.axes()
+    with pytest.raises(ValueError, match="alt must say in words"):
+        viz.chart(figure, alt=" ")
+    with pytest.raises(TypeError, match="expected a Matplotlib figure, got list"):
+        viz.chart([1, 2], alt="numbers")

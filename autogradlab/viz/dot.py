@@ -11,7 +11,7 @@ import sys
 import warnings
 from pathlib import Path
 
-from .picture import FILLS, FONT, INK, LINE, Picture, message_svg
+from .picture import FILLS, FONT, INK, LINE, PAPER, Picture, message_svg
 from .walk import Drawing
 
 # Every kind has its own outline, so that nothing hangs on the fill.
@@ -45,7 +45,7 @@ def dot_source(drawing: Drawing, legend: bool = True) -> str:
     """The DOT text: computing runs from top to bottom, gradients run back up."""
     rows = [
         "digraph {",
-        f'  graph [rankdir=TB bgcolor=transparent nodesep=0.25 ranksep=0.35 fontname="{FONT}"]',
+        f'  graph [rankdir=TB bgcolor="{PAPER}" pad=0.1 nodesep=0.25 ranksep=0.35 fontname="{FONT}"]',
         f'  node [fontname="{FONT}" fontsize=11 fontcolor="{INK}" color="{LINE}" margin="0.12,0.06" height=0.3]',
         f'  edge [color="{LINE}" arrowsize=0.7]',
     ]

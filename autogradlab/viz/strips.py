@@ -6,7 +6,7 @@ from itertools import product
 from autogradlab import shapes
 from autogradlab.tensor import Tensor
 
-from .picture import FILLS, FONT, INK, LINE, Picture
+from .picture import FILLS, INK, LINE, Picture, sheet
 
 CELL, GAP, LIMIT = 34, 26, 48
 
@@ -93,11 +93,7 @@ def _svg(values, shown, names, tensors, visits) -> str:
     if len(values) > shown:
         y += 20
         parts.append(f'<text x="10" y="{y}" fill="{LINE}">... {len(values) - shown} more cells</text>')
-    body = "".join(parts)
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{y + 10}" viewBox="0 0 {width} {y + 10}" '
-        f'font-family="{FONT}" font-size="12">{body}</svg>'
-    )
+    return sheet(width, y + 10, "".join(parts))
 
 
 def _lane(path: list[int], shown: int, y: int) -> list[str]:

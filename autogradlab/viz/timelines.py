@@ -5,7 +5,7 @@ from html import escape
 
 from autogradlab.observe.spans import Spans, spelled
 
-from .picture import FILLS, FONT, INK, LINE, Picture
+from .picture import FILLS, INK, LINE, PALE, Picture, sheet
 
 LEFT, WIDTH, ROW, BAR = 150, 620, 40, 24
 
@@ -29,16 +29,13 @@ def timeline(recorded: Spans, limit: int = 200) -> Picture:
     for i, lane in enumerate(lanes):
         y = top + i * ROW
         parts.append(f'<text x="10" y="{y + 17}" fill="{LINE}">{escape(lane)}</text>')
-        parts.append(f'<line x1="{LEFT}" y1="{y + BAR + 6}" x2="{LEFT + WIDTH}" y2="{y + BAR + 6}" stroke="#d8d8d8"/>')
+        parts.append(f'<line x1="{LEFT}" y1="{y + BAR + 6}" x2="{LEFT + WIDTH}" y2="{y + BAR + 6}" stroke="{PALE}"/>')
     for span in shown:
         parts += _bar(span, top + lanes.index(span.lane) * ROW, WIDTH / whole)
     bottom = top + len(lanes) * ROW
     parts += _scale(whole, bottom)
     height = bottom + 30
-    svg = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{LEFT + WIDTH + 20}" height="{height}" '
-        f'viewBox="0 0 {LEFT + WIDTH + 20} {height}" font-family="{FONT}" font-size="12">{"".join(parts)}</svg>'
-    )
+    svg = sheet(LEFT + WIDTH + 20, height, "".join(parts))
     return Picture(svg, f"{head}\n{recorded.table(30)}", f"A timeline: {head}.")
 
 

@@ -9,12 +9,12 @@ import ipywidgets as widgets
 
 import autogradlab as torch
 from autogradlab.learn.panel import Panel, note, row
-from autogradlab.viz.picture import FONT, LINE
+from autogradlab.viz.picture import LINE, ORANGE, on_paper, sheet
 
 WIDTH, HEIGHT = 560, 320
 RATES = (0.001, 0.003, 0.01, 0.03, 0.05, 0.08, 0.1, 0.105, 0.11, 0.12, 0.2)
 LEVELS = (0.25, 1, 4, 16, 64)  # how far above the least loss a contour lies
-PATH = "#d55e00"
+MOMENTA = (0.0, 0.5, 0.8, 0.9, 0.95, 0.99)
 FAR = 20_000  # pixels: further out, a point's exact place does not matter
 
 
@@ -42,7 +42,7 @@ class Descent:
         slope = ((self.x * self.y).mean().item() - mean_x * mean_y) / spread
         self.best = (slope, mean_y - slope * mean_x)
         self.least = self.loss(*self.best)
-        self._walked: dict[float, list] = {}
+        self._walked: dict[tuple[float, float], list] = {}
 
     def loss(self, w: float, b: float) -> float:
         return ((w * self.x + b - self.y) ** 2).mean().item()
@@ -56,16 +56,17 @@ class Descent:
         half, apart = self.xx + 1, math.hypot(self.xx - 1, 2 * self.mean_x)
         return half - apart, half + apart
 
-    def path(self, lr: float, steps: int) -> list[tuple[float, float, float]]:
+    def path(self, lr: float, steps: int, momentum: float = 0.0) -> list[tuple[float, float, float]]:
         """(w, b, loss) at the start and after each step; it ends early where they are no longer numbers."""
-        known = self._walked.get(lr, [])
+        known = self._walked.get((lr, momentum), [])
         if len(known) <= steps and (not known or math.isfinite(known[-1][2])):
-            known = self._walked[lr] = self._walk(lr, steps)
+            known = self._walked[lr, momentum] = self._walk(lr, steps, momentum)
         return known[: steps + 1]
 
-    def _walk(self, lr: float, steps: int) -> list[tuple[float, float, float]]:
+    def _walk(self, lr: float, steps: int, momentum: float) -> list[tuple[float, float, float]]:
         w = torch.zeros(1, requires_grad=True)
         b = torch.zeros(1, requires_grad=True)
+        speed_w = speed_b = 0.0  # what momentum keeps of the steps before, as in torch.optim.SGD
         points = []
         for _ in range(steps + 1):
             loss = ((w * self.x + b - self.y) ** 2).mean()
@@ -74,8 +75,9 @@ class Descent:
                 break
             loss.backward()
             with torch.no_grad():
-                w -= lr * w.grad
-                b -= lr * b.grad
+                speed_w, speed_b = momentum * speed_w + w.grad, momentum * speed_b + b.grad
+                w -= lr * speed_w
+                b -= lr * speed_b
             w.grad = b.grad = None
         return points
 
@@ -90,25 +92,30 @@ class Descent:
         if losses[-1] > losses[0]:
             return "diverges: each step lands higher on the other side"
         turns = [(a[0] - b[0]) * (c[0] - b[0]) > 0 for a, b, c in zip(points, points[1:], points[2:], strict=False)]
-        how = "jumps from side to side of the valley and closes in" if sum(turns) > len(turns) / 2 else "walks downhill"
+        how = "walks downhill"
+        if sum(turns) > len(turns) / 2:
+            how = "jumps from side to side of the valley and closes in"
+        elif sum(turns) > 1:
+            how = "swings past the best line and back"
         return f"{how}; the loss is {losses[-1] - self.least:.4f} above the least"
 
-    def text(self, lr: float, steps: int) -> str:
+    def text(self, lr: float, steps: int, momentum: float = 0.0) -> str:
         """The text twin: the verdict, then a few of the steps in numbers."""
-        points = self.path(lr, steps)
+        points = self.path(lr, steps, momentum)
         last = len(points) - 1
         shown = sorted({i for i in (0, 1, 2, 3, 10, 30, 100, last) if i <= last})
+        held = f"momentum {momentum:g}, " if momentum else ""
         lines = [
-            f"learning rate {lr:g}, {last} steps: {self.verdict(points)}",
+            f"learning rate {lr:g}, {held}{last} steps: {self.verdict(points)}",
             f"best line: w = {self.best[0]:.4f}  b = {self.best[1]:.4f}  least loss {self.least:.4f}",
             *(f"step {i:3}  w {_number(points[i][0])}  b {_number(points[i][1])}  loss {_number(points[i][2])}"
               for i in shown),
         ]  # fmt: skip
         return "\n".join(lines)
 
-    def svg(self, lr: float, steps: int) -> str:
+    def svg(self, lr: float, steps: int, momentum: float = 0.0) -> str:
         """Contours, the best line's place, and the path."""
-        points = self.path(lr, steps)
+        points = self.path(lr, steps, momentum)
         across, up = self._window()
 
         def at(w: float, b: float) -> str:
@@ -118,17 +125,13 @@ class Descent:
 
         shapes = [_contour([at(*p) for p in self._ellipse(level)], self.least + level) for level in LEVELS]
         seen = [at(w, b) for w, b, _ in points if math.isfinite(w) and math.isfinite(b)]
-        shapes.append(f'<polyline points="{" ".join(seen)}" fill="none" stroke="{PATH}"/>')
+        shapes.append(f'<polyline points="{" ".join(seen)}" fill="none" stroke="{ORANGE}"/>')
         for place in seen[1:-1]:
-            shapes.append(_circle(place, 2.5, PATH))
+            shapes.append(_circle(place, 2.5, ORANGE))
         shapes += [_square(seen[0]), _cross(at(*self.best)), _circle(seen[-1], 7, "none")]
-        alt = f"Contour lines of the loss over w and b with a path. {self.text(lr, steps).splitlines()[0]}"
-        return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" role="img" '
-            f'aria-label="{escape(alt, quote=True)}" font-family="{FONT}" font-size="12" fill="{LINE}" '
-            f'style="overflow: hidden"><rect width="{WIDTH}" height="{HEIGHT}" fill="none" stroke="{LINE}"/>'
-            f"{''.join(shapes)}{self._axes(across, up)}</svg>"
-        )
+        alt = f"Contour lines of the loss over w and b with a path. {self.text(lr, steps, momentum).splitlines()[0]}"
+        frame = f'<rect width="{WIDTH}" height="{HEIGHT}" fill="none" stroke="{LINE}"/>'
+        return on_paper(sheet(WIDTH, HEIGHT, f"{frame}{''.join(shapes)}{self._axes(across, up)}"), alt)
 
     def _window(self):
         """The ranges of w and b that are drawn: start and best line lie well inside."""
@@ -171,12 +174,12 @@ def _contour(places: list[str], loss: float) -> str:
 
 def _circle(place: str, radius: float, fill: str) -> str:
     px, py = place.split(",")
-    return f'<circle cx="{px}" cy="{py}" r="{radius}" fill="{fill}" stroke="{PATH}" stroke-width="1.5"/>'
+    return f'<circle cx="{px}" cy="{py}" r="{radius}" fill="{fill}" stroke="{ORANGE}" stroke-width="1.5"/>'
 
 
 def _square(place: str) -> str:
     px, py = map(float, place.split(","))
-    return f'<rect x="{px - 5:.1f}" y="{py - 5:.1f}" width="10" height="10" fill="{PATH}"/>'
+    return f'<rect x="{px - 5:.1f}" y="{py - 5:.1f}" width="10" height="10" fill="{ORANGE}"/>'
 
 
 def _cross(place: str) -> str:
@@ -187,23 +190,27 @@ def _cross(place: str) -> str:
 
 
 def explore_descent(x, y, lr: float = 0.01, steps: int = 20) -> Panel:
-    """Choose a learning rate and a number of steps; see the path over the loss's contour lines, and read it."""
+    """Choose learning rate, momentum and number of steps; see the path over the loss's contour lines, and read it."""
     model = Descent(x, y)
     rate = widgets.SelectionSlider(
         options=sorted({*RATES, lr}), value=lr, description="learning rate", continuous_update=True,
         style={"description_width": "initial"}, layout=widgets.Layout(width="360px"),
     )  # fmt: skip
-    count = widgets.IntSlider(value=steps, min=0, max=200, description="steps", layout=widgets.Layout(width="320px"))
+    held = widgets.SelectionSlider(
+        options=MOMENTA, value=0.0, description="momentum", continuous_update=True, layout=widgets.Layout(width="300px")
+    )
+    count = widgets.IntSlider(value=steps, min=0, max=200, description="steps", layout=widgets.Layout(width="300px"))
     legend = "filled square: start; plus: best line; dots: steps; ring: last step; grey lines: equal loss"
     picture, words = note(), note()
 
     def show(_=None) -> None:
-        picture.value = model.svg(rate.value, count.value)
-        words.value = f"<pre>{escape(model.text(rate.value, count.value))}</pre>"
+        chosen = rate.value, count.value, held.value
+        picture.value, words.value = model.svg(*chosen), f"<pre>{escape(model.text(*chosen))}</pre>"
 
-    rate.observe(show, "value")
-    count.observe(show, "value")
+    for slider in (rate, held, count):
+        slider.observe(show, "value")
     show()
     text = model.text(lr, steps)
-    static = f"<pre>{escape(text)}</pre><p><i>(run this cell to choose learning rate and steps)</i></p>"
-    return Panel([row([rate, count]), picture, note(f"<small>{legend}</small>"), words], text=text, static=static)
+    static = f"<pre>{escape(text)}</pre><p><i>(run this cell to choose learning rate, momentum and steps)</i></p>"
+    parts = [rate, row([held, count]), picture, note(f"<small>{legend}</small>"), words]
+    return Panel(parts, text=text, static=static)

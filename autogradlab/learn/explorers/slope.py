@@ -8,7 +8,7 @@ import ipywidgets as widgets
 
 import autogradlab as torch
 from autogradlab.learn.panel import Panel, note
-from autogradlab.viz.picture import FILLS, LINE
+from autogradlab.viz.picture import FILLS, LINE, ORANGE, on_paper, sheet
 
 WIDTH, HEIGHT, PAD = 460, 260, 14
 
@@ -52,16 +52,14 @@ class Slope:
         reach = (self.high - self.low) / 6
         (x1, y1), (x2, y2) = at(x - reach, y - slope * reach), at(x + reach, y + slope * reach)
         cx, cy = at(x, y)
-        return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" role="img" '
-            f'aria-label="{self.text(x)}">'
+        body = (
             f'<rect width="{WIDTH}" height="{HEIGHT}" fill="none" stroke="{LINE}"/>'
             f'<polyline points="{curve}" fill="none" stroke="{LINE}" stroke-width="2"/>'
-            f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="#d55e00" stroke-width="3" '
+            f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{ORANGE}" stroke-width="3" '
             f'stroke-dasharray="7 4"/>'
-            f'<circle cx="{cx:.1f}" cy="{cy:.1f}" r="6" fill="{FILLS["output"]}" stroke="#d55e00" stroke-width="2"/>'
-            "</svg>"
+            f'<circle cx="{cx:.1f}" cy="{cy:.1f}" r="6" fill="{FILLS["output"]}" stroke="{ORANGE}" stroke-width="2"/>'
         )
+        return on_paper(sheet(WIDTH, HEIGHT, body), self.text(x))
 
 
 def explore_slope(f: Callable, low: float = -4.0, high: float = 3.0, start: float = 2.0, name: str = "f(x)") -> Panel:

@@ -14,6 +14,7 @@ from autogradlab.graph import Node
 from autogradlab.learn.panel import Panel, button, note, row
 from autogradlab.observe import Trace
 from autogradlab.viz.dot import dot_source, svg_of
+from autogradlab.viz.picture import on_paper
 from autogradlab.viz.walk import Drawing
 
 MOST = 60  # nodes that a picture is made of
@@ -126,7 +127,7 @@ class Backward:
         for name, what in self.state(i).items():
             drawing.add(name, kinds.get(what, "function"), name, what)
         drawing.arrows = [(a, b, "flow") for a, b in self.arrows]
-        return svg_of(dot_source(drawing, legend=False))
+        return on_paper(svg_of(dot_source(drawing, legend=False)), f"Step {i} of the backward pass. {self.words(i)}")
 
 
 def _edges(root: Node) -> list[tuple]:

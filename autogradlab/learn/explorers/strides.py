@@ -87,7 +87,7 @@ def explore_strides() -> Panel:
     picture, words = note(), note()
 
     def show() -> None:
-        picture.value = chain.picture().svg
+        picture.value = chain.picture().html
         words.value = f"<pre>{escape(chain.text())}</pre>"
 
     def restart(change) -> None:
