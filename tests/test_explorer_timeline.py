@@ -112,11 +112,11 @@ def test_the_view_shows_the_scenario_that_is_chosen_and_remembers_what_was_tried
     rows = every(panel, widgets.HBox)
     assert [r.layout.display for r in rows] == ["", "none"] and "by the model" in panel.static
     first = panel.said
-    assert "memory of the batches: ordinary" in first and first in said(panel) and "tried so far: 1" in said(panel)
-    memory.value, stream.value, item.value = "pinned", "a second one", "once, at the end"
-    assert "tried so far: 4" in said(panel) and "memory of the batches: pinned, stream" in said(panel)
+    assert "batches in ordinary memory" in first and first in said(panel) and "tried so far: 1" in said(panel)
+    memory.value, stream.value, item.value = "pinned memory", "a stream of their own", "at the end"
+    assert "tried so far: 4" in said(panel) and "batches in pinned memory, copies in a stream" in said(panel)
     assert "a batch to arrive" not in said(panel)
     what.value = "buckets"
-    assert [r.layout.display for r in rows] == ["none", ""] and "exchange: after backward" in said(panel)
+    assert [r.layout.display for r in rows] == ["none", ""] and "exchange after backward" in said(panel)
     buckets.value, exchange.value = 6, "during backward"
-    assert "buckets: 6, exchange: during backward" in said(panel) and "<svg" in said(panel)
+    assert "buckets 6, exchange during backward" in said(panel) and "<svg" in said(panel)

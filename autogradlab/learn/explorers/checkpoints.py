@@ -112,14 +112,14 @@ class Checkpoints:
         return min(self.plans, key=lambda plan: (plan.peak, plan.again))
 
     def words(self, segments: int) -> str:
-        """One plan in two sentences."""
+        """One plan in two lines."""
         plan, plain = self.plans[segments], self.plans[0]
         if not segments:
-            return f"without checkpoints: peak {plan.peak:,} bytes, {plan.forward} forward operations, none repeated"
+            return f"without checkpoints: peak {plan.peak:,} bytes\n{plan.forward} forward operations, none repeated"
         same = "the gradients are equal" if plan.same else "the gradients DIFFER"
         return (
             f"{segments} {'segment' if segments == 1 else 'segments'} ({plan.layout()}): peak {plan.peak:,} bytes, "
-            f"{plan.peak / plain.peak:.0%} of what it is without; {plan.again} of {plain.forward} forward operations "
+            f"{plan.peak / plain.peak:.0%} of what it is without\n{plan.again} of {plain.forward} forward operations "
             f"computed again, {plan.again / plain.forward:.0%}; {same}"
         )
 

@@ -24,9 +24,9 @@ SCENARIOS = {
     "batches": "batches are brought and worked on",
     "buckets": "gradients are exchanged after or during backward",
 }
-MEMORY = {"ordinary": False, "pinned": True}
-STREAM = {"that of the kernels": False, "a second one": True}
-LOSS = {"at each step": True, "once, at the end": False}
+MEMORY = {"ordinary memory": False, "pinned memory": True}
+STREAM = {"the stream of the kernels": False, "a stream of their own": True}
+LOSS = {"at each step": True, "at the end": False}
 EXCHANGE = {"after backward": False, "during backward": True}
 
 
@@ -153,8 +153,8 @@ class _View:
         self.scenario = _choice("what runs", [(words, name) for name, words in SCENARIOS.items()], scenario)
         self.controls = {
             "batches": [
-                _choice("memory of the batches", list(MEMORY), "ordinary"),
-                _choice("stream of the copies", list(STREAM), "that of the kernels"),
+                _choice("batches in", list(MEMORY), "ordinary memory"),
+                _choice("copies in", list(STREAM), "the stream of the kernels"),
                 _choice(".item()", list(LOSS), "at each step"),
             ],
             "buckets": [
@@ -170,7 +170,7 @@ class _View:
 
     def chosen(self) -> str:
         """The settings of the scenario in words."""
-        return ", ".join(f"{c.description}: {c.value}" for c in self.controls[self.scenario.value])
+        return ", ".join(f"{c.description} {c.value}" for c in self.controls[self.scenario.value])
 
     def timeline(self):
         values = [c.value for c in self.controls[self.scenario.value]]
@@ -186,7 +186,7 @@ class _View:
         for name, shown in self.rows.items():
             shown.layout.display = "" if name == self.scenario.value else "none"
         found = self.timeline()
-        self.picture.value = viz.timeline(found).svg
+        self.picture.value = viz.timeline(found).svg.replace("<svg ", '<svg style="max-width:100%;height:auto" ', 1)
         tried = self.tried.setdefault(self.scenario.value, {})
         tried[self.chosen()] = found.seconds
         list_of = "".join(f"<tr><td>{spelled(s)}</td><td>{escape(c)}</td></tr>" for c, s in tried.items())
