@@ -6,6 +6,8 @@
     python3 course.py start 03         copy the exercise of chapter 03 into work/
     python3 course.py check 03         run your exercise as the instructor will, and say what to mend
     python3 course.py submit 03        hand it in
+    python3 course.py progress         what you have done, chapter by chapter
+    python3 course.py pages DIR        every chapter as a page to read in a browser, without Jupyter
     python3 course.py grade            (instructors) collect, grade, give feedback
     python3 course.py learner-tree DIR (instructors) a copy of the course without solutions
 
@@ -35,7 +37,9 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.realpath(__file__))
-IN_THE_ENVIRONMENT = ("start", "check", "submit", "grade", "exercises", "notebooks", "lint", "oracle", "learner-tree")
+LEARNERS = ("start", "check", "submit", "progress", "pages")
+MAINTAINERS = ("exercises", "notebooks", "lint", "oracle")
+IN_THE_ENVIRONMENT = LEARNERS + ("grade", "learner-tree") + MAINTAINERS
 COMMANDS = ("lab", "test", "doctor", "setup") + IN_THE_ENVIRONMENT + ("lock", "format")
 
 

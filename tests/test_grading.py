@@ -16,14 +16,14 @@ from exercise_gates.submissions import FULL, POINTS, Handed, good, one, untouche
 from hostile_class import of_the_class
 from nbgrader.api import Gradebook
 
-from autogradlab.course import cage, files, gradebook, places, submissions
+from autogradlab import files
+from autogradlab.course import cage, gradebook, places, submissions
 from autogradlab.course.grade import _as_text
 from autogradlab.course.grade import main as grade_main
 from autogradlab.course.notebook_text import Unreadable, parse
 from autogradlab.course.structure import grade_id, is_check
 
-SLUG = "03_shapes_and_strides"
-ISOLATION = cage.strongest()
+SLUG, ISOLATION = "03_shapes_and_strides", cage.strongest()
 HANDED = of_the_class(ISOLATION)
 POSIX = os.name == "posix"
 

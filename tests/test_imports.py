@@ -20,7 +20,7 @@ ORDER = """
     operators | table | ops | engine
     autograd linalg random serialization observe utils amp nn optim distributed compiler onnx cuda
     autogradlab
-    viz | learn
+    viz | files | learn
     course
 """
 RANKED = [names.split() for line in ORDER.strip().splitlines() for names in line.split("|")]

@@ -4,16 +4,18 @@ import json
 import re
 import subprocess
 import sys
+from html import escape
 from urllib.parse import unquote
 
 import ipywidgets as widgets
 import pytest
+from panels import every, said
 
 import autogradlab as torch
 from autogradlab import shapes
 from autogradlab.course.mirror import chapter_of
 from autogradlab.course.notebooks import FOLDER, find, read
-from autogradlab.learn import ask, check_answer, predict, quiz, show_source
+from autogradlab.learn import ask, check_answer, formulas, predict, quiz, show_source
 from autogradlab.learn.questions import Question, Unreadable, number_parser, same, tuple_parser
 from autogradlab.learn.quizzes import Attempt
 
@@ -320,3 +322,46 @@ def test_stored_answers_are_folded(path):
         if "".join(cell["source"]).startswith(("predict.", "quiz(")):
             html = "".join(cell["outputs"][0]["data"]["text/html"])
             assert "<details>" in html and "<details open" not in html
+
+
+# Formulas.
+
+
+def test_formulas_are_mathml_and_dollars_are_dollars():
+    shown = formulas.html("Is $x^2$ < $y$? It costs $5 and $6.")
+    assert shown.count("<math") == 2 and "<msup>" in shown and "&lt;" in shown and "$5 and $6" in shown
+    assert formulas.html(r"$\notaformula{$") == escape(r"$\notaformula{$")
+    kept = formulas.in_markdown("`$HOME$` and $$a_i$$\n```\n$x$\n```")
+    assert "`$HOME$`" in kept and "\n$x$\n" in kept and 'display="block"' in kept
+
+
+def test_a_quiz_with_formulas_offers_letters_and_explains_in_formulas():
+    panel = quiz(ask("What is $f'$?", right=("$2x$", "Since $f = x^2$."), wrong={"$x$": "Not $x$."}))
+    (entry,) = every(panel, widgets.RadioButtons)
+    assert [label for label, _ in entry.options] == ["(a)", "(b)"]
+    assert "<math" in said(panel) and "<math" in panel.static and "$2x$" in repr(panel)
+    entry.value = "$2x$"
+    every(panel, widgets.Button)[0].click()
+    assert "✓ Right." in said(panel) and "<msup>" in said(panel)
+
+
+# Tracebacks.
+
+IN_IPYTHON = """
+from IPython.testing.globalipapp import start_ipython
+run = start_ipython().run_cell
+run("import autogradlab as torch, numpy; from autogradlab.learn import predict")
+for cell in ("def f(x): return x.view(5)\\nf(torch.ones(6))", "torch.ones(2) + object()", "numpy.zeros(2).reshape(3)",
+             "%tb", "f(torch.ones(4))", "%tb"):
+    run(cell)
+    print("====")
+"""
+
+
+def test_a_red_box_ends_with_the_readers_code_and_tb_shows_the_engines():
+    done = subprocess.run([sys.executable, "-c", IN_IPYTHON], capture_output=True, text=True, check=True, cwd=FOLDER)
+    view, plus, numpys, _, again, whole, _ = done.stdout.split("====")
+    for shown in (view, plus, again):
+        assert "Error" in shown and "autogradlab/" not in shown, shown
+    assert "in f(x)" in view and "reshape" in numpys
+    assert "in f(x)" in whole and "autogradlab/shapes.py" in whole

@@ -13,7 +13,8 @@ import pytest
 from exercise_gates.submissions import cell_of, good, jumbled, untouched, with_cells, with_tasks
 
 import course as door
-from autogradlab.course import check, files, places, start, submissions, submit
+from autogradlab import files
+from autogradlab.course import check, places, start, submissions, submit
 from autogradlab.course.structure import not_python
 
 POSIX = os.name == "posix"

@@ -3,7 +3,8 @@
 import importlib
 import sys
 
-COMMANDS = ("start", "check", "submit", "grade", "exercises", "notebooks", "lint", "oracle", "learner-tree")
+LEARNERS = ("start", "check", "submit", "progress", "pages")
+COMMANDS = (*LEARNERS, "grade", "learner-tree", "exercises", "notebooks", "lint", "oracle")
 
 
 def main() -> int:

@@ -3,6 +3,7 @@
 import argparse
 import time
 
+from autogradlab.learn import progress
 from autogradlab.learn.checks.task import WHEN
 
 from .notebook_text import Unreadable, read
@@ -89,6 +90,8 @@ def report(exercise: Exercise, notebook, findings: list[str]) -> int:
             print(f"\n  A cell of your own does not run through. It begins: {cell.source.strip().splitlines()[0]}")
             print(f"         {_lines(error_of(cell), cell, numbers)[-1]}")
     print(f"\n{passed} of {len(checks)} tasks pass their visible checks. Hidden checks {WHEN}")
+    if unkept := progress.exercise(exercise.slug, checked=f"{passed} of {len(checks)}"):
+        print(unkept)
     if passed == len(checks):
         print(f"Next: {door()} submit {exercise.number}")
     return 0 if passed == len(checks) else 1

@@ -4,7 +4,8 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from . import files
+from autogradlab import files
+
 from .nbgrader_api import course_api, run
 from .notebook_text import read, to_bytes
 from .places import Exercise, Stop, exercises, says_why, shown

@@ -12,7 +12,9 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from . import cage, files, pool
+from autogradlab import files
+
+from . import cage, pool
 from .places import Exercise, Stop, exercises, find_exercise, says_why, shown
 from .submissions import Submission, collect, grading_folder, handed_in, nameless, unclaimed
 

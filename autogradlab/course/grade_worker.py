@@ -27,7 +27,9 @@ from nbgrader.preprocessors import (
     SaveAutoGrades,
 )
 
-from . import feedback, files
+from autogradlab import files
+
+from . import feedback
 from .nbgrader_api import course_api, last_words
 from .notebook_text import Unreadable, parse, read, to_bytes
 from .places import Exercise

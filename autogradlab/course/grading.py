@@ -22,9 +22,10 @@ from pathlib import Path
 
 import psutil
 
+from autogradlab import files
 from autogradlab.learn import checks
 
-from . import feedback, files, grading_library
+from . import feedback, grading_library
 from .exercises import prepare
 from .grade_worker import GRADED, PAGE, RESULT, SUBMISSION, Job, work
 from .gradebook import Book

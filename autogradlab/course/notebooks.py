@@ -19,7 +19,8 @@ import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
-from .files import write_atomically
+from autogradlab.files import write_atomically
+
 from .notebook_text import Unreadable, to_bytes
 from .places import Stop
 from .set_up import REPEATABLE, ROOT

@@ -10,9 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-
-class Stop(Exception):
-    """The command cannot go on; the message says why and what to do."""
+from autogradlab.files import Stop, course_root
 
 
 def says_why(command: Callable[[list[str]], int]) -> Callable[[list[str]], int]:
@@ -72,11 +70,6 @@ class Exercise:
     @property
     def work(self) -> Path:
         return self.course / "work" / self.slug / self.filename
-
-
-def course_root() -> Path:
-    """The folder of the course: the one this package lies in, or AUTOGRADLAB_COURSE."""
-    return Path(os.environ.get("AUTOGRADLAB_COURSE") or Path(__file__).resolve().parents[2])
 
 
 def exercises(kind: str = "exercises") -> list[Exercise]:

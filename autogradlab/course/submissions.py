@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from . import files
+from autogradlab import files
+
 from .notebook_text import LARGEST
 from .places import Exercise, course_root, exercises
 

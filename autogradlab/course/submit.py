@@ -3,9 +3,10 @@
 import argparse
 from datetime import UTC, datetime
 
+from autogradlab import files
+from autogradlab.learn import progress
 from autogradlab.learn.checks.task import WHEN
 
-from . import files
 from .check import load
 from .notebook_text import read
 from .places import Exercise, Stop, door, find_exercise, says_why, shown
@@ -36,6 +37,8 @@ def main(argv: list[str]) -> int:
     root = grading_folder() / "handed_in"
     path, new = keep(name, exercise, data, datetime.now(UTC), root)
     count = len(earlier(name, exercise, root))
+    if unkept := progress.exercise(exercise.slug, submitted=f"{datetime.now():%Y-%m-%d %H:%M}"):
+        print(unkept)
     if new:
         print(f"Handed in exercise {exercise.number} as {name} (--name changes that): {shown(path)}")
         which = f"It is submission {count}, and counts; the earlier ones are kept." if count > 1 else "It counts."

@@ -5,7 +5,16 @@ Names are looked up when first used: the exercise checks and `doctor` work where
 
 from importlib import import_module
 
-_FOUND_IN = {"predict": "", "quiz": "quizzes", "ask": "quizzes", "show_source": "sources", "check_answer": "answers"}
+from .tracebacks import shorten
+
+_FOUND_IN = {
+    "predict": "",
+    "quiz": "quizzes",
+    "ask": "quizzes",
+    "show_source": "sources",
+    "check_answer": "answers",
+    "show_progress": "progress_table",
+}
 __all__ = list(_FOUND_IN)
 
 
@@ -14,3 +23,6 @@ def __getattr__(name: str):
         raise AttributeError(f"module 'autogradlab.learn' has no attribute {name!r}")
     module = import_module(f"autogradlab.learn.{_FOUND_IN[name] or name}")
     return getattr(module, name) if _FOUND_IN[name] else module
+
+
+shorten()

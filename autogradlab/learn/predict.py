@@ -8,14 +8,16 @@
 The call holds the answer, so the notebooks store such cells with their source folded away ({"jupyter":
 {"source_hidden": true}} in the cell's metadata; a lint holds them to it).
 
-Without a kernel (a static page, a notebook just opened) the question stands there with its answer folded away.  Nothing
-is sent anywhere.
+Without a kernel (a static page, a notebook just opened) the question stands there with its answer folded away.  What
+is answered is kept in work/progress.json (see progress.py); nothing is sent anywhere.
 """
 
 from __future__ import annotations
 
 from html import escape
 
+from . import progress
+from .formulas import html
 from .panel import Panel, button, field, note, radio, row
 from .questions import Question, Unreadable, number_parser, tuple_parser
 
@@ -59,7 +61,11 @@ def _ask(asked: Question, entry, kind: str, below: bool = False) -> Panel:
         except Unreadable as error:
             said.value = escape(str(error))
             return
-        said.value = f"<b>{'✓' if reply.right else '✗'} {escape(reply.text)}</b><br>{escape(asked.why)}"
+        kept = progress.prediction(asked.text, str(entry.value), reply.right)
+        said.value = (
+            f"<b>{'✓' if reply.right else '✗'} {html(reply.text)}</b><br>{html(asked.why)}"
+            f"{f'<br><small>{escape(kept)}</small>' if kept else ''}"
+        )
 
     def changed(_) -> None:
         """Enter in a field asks for the reply; another choice takes back the reply to the last one."""
@@ -69,10 +75,14 @@ def _ask(asked: Question, entry, kind: str, below: bool = False) -> Panel:
 
     press.on_click(answer)
     entry.observe(changed, "value")
-    title = note(f"<b>Predict.</b> {escape(asked.text)}")
+    before = progress.earlier(asked.text)
+    if before is not None:
+        verdict = "which was right" if before["right"] else "which was not it"
+        said.value = f"<small>Your first answer was {escape(before['said'])}, {verdict}.</small>"
+    title = note(f"<b>Predict.</b> {html(asked.text)}")
     folded = (
-        f"<p><b>Predict.</b> {escape(asked.text)} <i>({escape(kind)}; run this cell to answer here)</i></p>"
-        f"<details><summary>Answer</summary>{escape(asked.answer_text())}. {escape(asked.why)}</details>"
+        f"<p><b>Predict.</b> {html(asked.text)} <i>({escape(kind)}; run this cell to answer here)</i></p>"
+        f"<details><summary>Answer</summary>{html(asked.answer_text())}. {html(asked.why)}</details>"
     )
     middle = [entry, row([press])] if below else [row([entry, press])]
     return Panel([title, *middle, said], text=f"Predict. {asked.text}", static=folded)

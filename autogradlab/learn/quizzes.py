@@ -10,6 +10,8 @@ import hashlib
 from dataclasses import dataclass
 from html import escape
 
+from . import progress
+from .formulas import FORMULA, html
 from .panel import Panel, button, note, radio, row
 
 RETRIES = 1
@@ -95,14 +97,20 @@ def quiz(*items: Item) -> Panel:
 
 
 def _question(attempt: Attempt, index: int, item: Item, total) -> list:
-    entry, press, said = radio(item.options(), item.text), button("Answer"), note()
+    # A radio button's label is plain text: where a choice has a formula, letters stand for the choices.
+    options, listed = item.options(), ""
+    if any(FORMULA.search(option) for option in options):
+        options = [(f"({letter})", option) for letter, option in zip("abcdefgh", options, strict=False)]
+        listed = "".join(f"<br>{letter} {html(option)}" for letter, option in options)
+    entry, press, said = radio(options, item.text), button("Answer"), note()
 
     def answer(_):
         if entry.value is None:
             said.value = "Choose one first."
             return
         right, words = attempt.answer(index, entry.value)
-        said.value = f"<b>{'✓ Right.' if right else '✗ Not this one.'}</b> {escape(words)}"
+        kept = progress.quiz_points(item.text, attempt.points[index]) if attempt.done[index] else ""
+        said.value = f"<b>{'✓ Right.' if right else '✗ Not this one.'}</b> {html(words)} <small>{escape(kept)}</small>"
         total.value = attempt.score()
 
     def changed(_) -> None:
@@ -110,12 +118,12 @@ def _question(attempt: Attempt, index: int, item: Item, total) -> list:
 
     press.on_click(answer)
     entry.observe(changed, "value")
-    return [note(f"<b>{index + 1}.</b> {escape(item.text)}"), entry, row([press]), said]
+    return [note(f"<b>{index + 1}.</b> {html(item.text)}{listed}"), entry, row([press]), said]
 
 
 def _static(number: int, item: Item) -> str:
-    options = "".join(f"<li>{escape(o)}</li>" for o in item.options())
+    options = "".join(f"<li>{html(o)}</li>" for o in item.options())
     return (
-        f"<p>{number}. {escape(item.text)}</p><ul>{options}</ul>"
-        f"<details><summary>Answer</summary>{escape(item.right)}. {escape(item.because)}</details>"
+        f"<p>{number}. {html(item.text)}</p><ul>{options}</ul>"
+        f"<details><summary>Answer</summary>{html(item.right)}. {html(item.because)}</details>"
     )

@@ -13,7 +13,7 @@ from .picture import BLUE, FONT, GREEN, INK, LINE, ORANGE, PALE, PAPER, PURPLE, 
 
 def _look() -> dict:
     """Matplotlib's settings.  Curves differ in colour and in dashes, so that nothing hangs on colour."""
-    from cycler import cycler
+    from matplotlib import cycler
 
     dashes = cycler(linestyle=["-", "--", "-.", ":"])
     return {

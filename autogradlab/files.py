@@ -1,4 +1,7 @@
-"""Writing files so that a full disk, a size limit or a kill in the middle leaves the old state or the new one."""
+"""Where the course lies, and writing files in it so that nothing is lost.
+
+A full disk, a size limit or a kill in the middle leaves the old state or the new one.
+"""
 
 import contextlib
 import errno
@@ -9,9 +12,16 @@ from pathlib import Path
 
 import psutil
 
-from .places import Stop
-
 PARTIAL = ".partial-"  # a half-written file is called .partial-PROCESS-...; nothing ever reads one
+
+
+class Stop(Exception):
+    """What was asked for cannot go on; the message says why and what to do."""
+
+
+def course_root() -> Path:
+    """The folder of the course: the one this package lies in, or AUTOGRADLAB_COURSE."""
+    return Path(os.environ.get("AUTOGRADLAB_COURSE") or Path(__file__).resolve().parents[1])
 
 
 def write_atomically(path: Path, data: bytes) -> None:
