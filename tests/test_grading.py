@@ -36,8 +36,8 @@ def make_course(folder: Path) -> Path:
 
 
 def all_others(folder: str, names: list[str]) -> list[str]:
-    """The other exercises in a part's folder."""
-    return [name for name in names if SLUG in names and name != SLUG]
+    """The other exercises' folders."""
+    return [name for name in names if name[:2].isdigit() and not name.startswith(SLUG)]
 
 
 def grade(course: Path, *options: str, limit: int | None = None) -> subprocess.CompletedProcess:
