@@ -146,6 +146,7 @@ class Hooks:
         self.post = HookDict()  # fn(grad_inputs, grad_outputs) of a node; fn(tensor) of a leaf, after accumulation
 
 
+LATEST = 2**64 - 1  # the number of every AccumulateGrad: it runs as soon as it is ready
 FREED = object()  # stands in place of saved tensors that backward has freed
 
 
@@ -170,9 +171,29 @@ class Node:
         """
         raise NotImplementedError(f"{type(self).__name__} has no backward")
 
+    def __call__(self, *grads):
+        """The gradients of the inputs for these of the outputs, by hand: no hooks run, and what was saved stays.
+
+        They are as the formulas make them, not yet summed to the inputs' shapes: that is a pass's work.
+        """
+        if len(grads) != 1 + len(self.more):
+            raise TypeError(
+                f"{self.name()} expected {1 + len(self.more)} gradients, one for each output; got {len(grads)}."
+            )
+        results = self.by_input(self.run(list(grads), True, True))
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def by_input(self, of_edges) -> list:
+        """What belongs to the edges, for those inputs that PyTorch counts."""
+        return list(of_edges)
+
     def name(self) -> str:
         """The node's name as PyTorch prints it: MulBackward0."""
         return type(self).__name__
+
+    def _sequence_nr(self) -> int:
+        """When the node was made: of those that are ready, backward runs the latest first."""
+        return self.sequence
 
     @property
     def metadata(self) -> dict:
@@ -184,7 +205,7 @@ class Node:
     @property
     def next_functions(self) -> tuple:
         """Where the gradients of the inputs go: (node or None, output number) for each input."""
-        return tuple(_next_function(edge) for edge in self.edges)
+        return tuple(_next_function(edge) for edge in self.by_input(self.edges))
 
     def get_hooks(self) -> Hooks:
         if self.hooks is None:
@@ -240,6 +261,15 @@ class AccumulateGrad(Node):
     def register_hook(self, fn) -> RemovableHandle:
         return RemovableHandle(self.get_hooks().last, fn)
 
+    def _sequence_nr(self) -> int:
+        return LATEST
+
+    def __call__(self, grad):
+        """Add a gradient to the leaf's, as the end of a pass does."""
+        leaf = self.variable
+        leaf.grad = grad.clone() if leaf.grad is None else leaf.grad + grad
+        return ()
+
 
 class StandIn(Node):
     """The node of what hooks unpacked in place of a leaf: the gradient goes on to the leaf."""
@@ -262,13 +292,12 @@ class OpNode(Node):
 
     __slots__ = ("options", "recipe", "saved")
     op = None
-    next_functions = property(lambda self: tuple(_next_function(e) for e in self.differentiable_edges()))
     __init__ = object.__init__  # op_node fills it in: three times as fast
 
-    def differentiable_edges(self) -> list:
-        """The edges without those of inputs that never get a gradient (masks, indices), which PyTorch does not have."""
-        edges = [edge for i, edge in enumerate(self.edges) if self.op.differentiable >> i & 1]
-        return edges + [None] * (self.op.differentiable.bit_count() - len(edges)) if not self.op.variadic else edges
+    def by_input(self, of_edges) -> list:
+        """Without what belongs to inputs that never get a gradient (masks, indices), for which PyTorch has no edge."""
+        kept = [one for i, one in enumerate(of_edges) if self.op.differentiable >> i & 1]
+        return kept + [None] * (self.op.differentiable.bit_count() - len(kept)) if not self.op.variadic else kept
 
     def run(self, grads, lift: bool, keep: bool):
         recipe, values, results = self.recipe, [], []

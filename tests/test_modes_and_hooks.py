@@ -7,7 +7,7 @@ from contextlib import redirect_stderr
 import pytest
 
 import autogradlab as torch
-from autogradlab import modes
+from autogradlab import modes, nn
 
 
 def leaf(*values, device="cpu"):
@@ -151,3 +151,74 @@ def test_anomaly_mode_may_let_nan_pass():
     with pytest.warns(UserWarning, match="Anomaly"), torch.autograd.detect_anomaly(check_nan=False):
         (torch.sqrt(x) * 0).sum().backward()
     assert x.grad.isnan().item()
+
+
+def test_a_node_can_be_called_by_hand():
+    x, y = (torch.tensor([2.0, 3.0], requires_grad=True) for _ in range(2))
+    z = x * y
+    gx, gy = z.grad_fn(torch.tensor([1.0, 10.0]))
+    assert gx.tolist() == [2, 30] and gx.requires_grad and gy.requires_grad  # recorded: gx depends on y
+    assert x.grad is None and z.grad_fn(torch.ones(2))[1].tolist() == [2, 3]  # what was saved stays
+    assert x.exp().grad_fn(torch.ones(2)).tolist() == x.exp().tolist()  # one input: no tuple
+    assert (x * 2).grad_fn(torch.ones(2))[1] is None
+    end = z.grad_fn.next_functions[0][0]
+    assert end(torch.ones(2)) == () and end(torch.ones(2)) == () and x.grad.tolist() == [2, 2]
+    with pytest.raises(TypeError, match="MulBackward0 expected 1 gradients, one for each output; got 2"):
+        z.grad_fn(torch.ones(2), torch.ones(2))
+    z.sum().backward()
+    with pytest.raises(RuntimeError, match="second time"):
+        z.grad_fn(torch.ones(2))
+
+
+def test_an_index_has_no_edge_and_no_gradient():
+    x = torch.zeros(3, requires_grad=True)
+    node = x.index_select(0, torch.tensor([2, 2])).grad_fn
+    assert len(node.next_functions) == 1 and node(torch.ones(2)).tolist() == [0, 0, 2]
+
+
+def test_nodes_are_numbered_as_they_are_made():
+    x = torch.zeros(2, requires_grad=True)
+    y = x * 2
+    z = y.exp()
+    assert z.grad_fn._sequence_nr() > y.grad_fn._sequence_nr() >= 0
+    assert y.grad_fn.next_functions[0][0]._sequence_nr() == 2**64 - 1
+
+
+class TwoSteps(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(3, 4))
+
+    def forward(self, x):
+        return (x @ self.weight).relu()
+
+
+def test_the_old_module_hook_sees_the_last_node_only():
+    module, seen = TwoSteps(), []
+    module.register_backward_hook(lambda m, gi, go: seen.append((m, gi[0].shape, go[0].shape)))
+    with pytest.warns(FutureWarning, match="non-full backward hook when the forward contains multiple autograd Nodes"):
+        module(torch.ones(2, 3, requires_grad=True)).sum().backward()
+    assert seen == [(module, (2, 4), (2, 4))]
+    with pytest.raises(RuntimeError, match="Cannot use both regular backward hooks and full backward hooks"):
+        module.register_full_backward_hook(lambda *a: None)
+    module = TwoSteps()
+    module.register_full_backward_hook(lambda m, gi, go: seen.append((m, gi[0].shape, go[0].shape)))
+    module(torch.ones(2, 3, requires_grad=True)).sum().backward()
+    assert seen[1] == (module, (2, 3), (2, 4))
+    with pytest.raises(RuntimeError, match="Cannot use both"):
+        module.register_backward_hook(lambda *a: None)
+
+
+def test_the_old_module_hook_replaces_gradients_and_needs_a_graph():
+    class Twice(nn.Module):
+        def forward(self, x):
+            return [{"out": x * 2}]
+
+    module, x = Twice(), torch.ones(2, requires_grad=True) * 1
+    x.retain_grad()
+    module.register_backward_hook(lambda m, gi, go: (gi[0] * 10, None))
+    with torch.no_grad():
+        module(x)
+    with pytest.warns(FutureWarning):
+        module(x)[0]["out"].sum().backward()
+    assert x.grad.tolist() == [20, 20]

@@ -4,6 +4,7 @@ A call with hooks runs: forward pre-hooks, forward, forward hooks.  Backward hoo
 identity before the module's inputs and one behind its outputs, whose nodes see the gradients.
 """
 
+import functools
 import warnings
 
 from autogradlab.autograd import Function
@@ -12,9 +13,10 @@ from autogradlab.modes import NO_GRAD, state
 from autogradlab.tensor import Tensor
 
 TABLES = (
-    "_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks", "_state_dict_pre_hooks",
-    "_state_dict_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks",
+    "_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks", "_last_node_hooks",
+    "_state_dict_pre_hooks", "_state_dict_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks",
 )  # fmt: skip
+CALLED = TABLES[:5]  # in a call
 
 
 def registered(hooks: HookDict, entry, prepend: bool = False) -> RemovableHandle:
@@ -25,6 +27,14 @@ def registered(hooks: HookDict, entry, prepend: bool = False) -> RemovableHandle
         hooks.clear()
         hooks.update({handle.id: entry, **before})
     return handle
+
+
+def _one_kind(other: HookDict) -> None:
+    if other:
+        raise RuntimeError(
+            "Cannot use both regular backward hooks and full backward hooks on a single Module. Please use only one of "
+            "them."
+        )
 
 
 class Hooked:
@@ -56,10 +66,16 @@ class Hooked:
 
     def register_full_backward_hook(self, hook, prepend: bool = False) -> RemovableHandle:
         """hook(module, grad_input, grad_output) after the module's backward; what it returns replaces grad_input."""
+        _one_kind(self._last_node_hooks)
         return registered(self._backward_hooks, hook, prepend)
 
+    def register_backward_hook(self, hook) -> RemovableHandle:
+        """The old kind: hook(module, grad_input, grad_output) of the *last node* that forward made, and of no other."""
+        _one_kind(self._backward_hooks)
+        return registered(self._last_node_hooks, hook)
+
     def __call__(self, *args, **kwargs):
-        if not (self._forward_pre_hooks or self._forward_hooks or self._backward_hooks or self._backward_pre_hooks):
+        if not any(self.__dict__[table] for table in CALLED):
             return self.forward(*args, **kwargs)
         called, result = set(), None
         try:
@@ -72,6 +88,8 @@ class Hooked:
                 called.add(key)
                 given = hook(self, args, kwargs, result) if with_kwargs else hook(self, args, result)
                 result = result if given is None else given
+            if self._last_node_hooks:
+                self._hook_last_node(args, result)
             return around.outputs(result) if around else result
         except Exception:
             self._always(called, args, kwargs, result)
@@ -91,6 +109,25 @@ class Hooked:
                     f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {given}."
                 )
         return args, kwargs
+
+    def _hook_last_node(self, args, result) -> None:
+        """The old backward hooks: hooks of the node that made the first output."""
+        while not isinstance(result, Tensor):
+            result = next(iter(result.values())) if isinstance(result, dict) else result[0]
+        node = result.grad_fn
+        if node is None:
+            return
+        behind = {a.grad_fn for a in args if isinstance(a, Tensor)} - {None}
+        if behind != {following for following, _ in node.next_functions}:
+            warnings.warn(
+                "Using a non-full backward hook when the forward contains multiple autograd Nodes is deprecated and "
+                "will be removed in future versions. This hook will be missing some grad_input. Please use "
+                "register_full_backward_hook to get the documented behavior.",
+                FutureWarning,
+                stacklevel=4,
+            )
+        for hook in list(self._last_node_hooks.values()):
+            node.register_hook(functools.partial(hook, self))
 
     def _always(self, called, args, kwargs, result) -> None:
         """After an error: the hooks that asked to be called even so."""
