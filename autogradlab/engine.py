@@ -256,7 +256,10 @@ class Task:
         accumulate(leaf, grad, self.lift)
         if hooks is not None:
             for hook in list(hooks.post.values()):
-                hook(leaf)
+                if hook(leaf) is not None:
+                    raise RuntimeError(
+                        "Tensor post accumulate grad hooks should return None: what they change is .grad itself."
+                    )
             for hook in list(hooks.last.values()):
                 hook((), (self.lifted(grad, leaf._dtype, leaf._device),))
 

@@ -222,3 +222,10 @@ def test_the_old_module_hook_replaces_gradients_and_needs_a_graph():
     with pytest.warns(FutureWarning):
         module(x)[0]["out"].sum().backward()
     assert x.grad.tolist() == [20, 20]
+
+
+def test_what_a_post_accumulate_hook_returns_is_refused():
+    x = torch.ones(2, requires_grad=True)
+    x.register_post_accumulate_grad_hook(lambda p: p.grad.clamp_(-1, 1))
+    with pytest.raises(RuntimeError, match="post accumulate grad hooks should return None"):
+        (x * 3).sum().backward()
