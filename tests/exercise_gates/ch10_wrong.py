@@ -277,7 +277,7 @@ WRONG = (
     ("flatten", steps_like_the_outermost, "it has the stride of the innermost dimension"),
     ("flatten", wants_contiguity, "Contiguity was asked for"),
     ("flatten", leaves_out_the_end, "The dimension `end` was left out"),
-    ("flatten", minds_sizes_of_1, "A size of 1 never breaks a block"),
+    ("flatten", minds_sizes_of_1, "here none is: sizes of 1 and gaps outside"),
     ("reshape", always_copies, "A copy was made although a view exists"),
     ("reshape", never_copies, "The old cells came back where no strides lead through them"),
     ("reshape", copies_in_memory_order, "The copy holds the cells as they lie in memory"),

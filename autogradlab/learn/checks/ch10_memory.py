@@ -84,7 +84,8 @@ flatten = Check(
             ),
             Mistake(
                 lambda shape, stride, start, end: None,
-                "None says that a copy is needed. A size of 1 never breaks a block, and equal steps never do.",
+                "None says that a copy is needed, and here none is: sizes of 1 and gaps outside of the joined "
+                "dimensions do no harm.",
             ),
         ),
         hint="A dimension joins the one before it if that one's stride is its own size times its own stride.",
