@@ -82,7 +82,7 @@ def test_what_cannot_be_planned_is_refused_in_words(given, error, words):
 
 def test_the_view_follows_the_slider():
     panel = explore_checkpoints()
-    (slider,) = every(panel, widgets.IntSlider)
+    (slider,) = every(panel, widgets.BoundedIntText)
     assert slider.description and said(panel).count("<svg") == 2
     assert "&gt;  4 " in said(panel) and "4 segments (3 x 4, then 4)" in panel.said
     slider.value = 8

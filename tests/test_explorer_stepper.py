@@ -1,10 +1,13 @@
 """The backward stepper: its record of a real pass, and the view that walks through it."""
 
+import asyncio
+
 import ipywidgets as widgets
 import pytest
 from panels import every, said
 
 import autogradlab as torch
+from autogradlab.learn.explorers import stepper
 from autogradlab.learn.explorers.stepper import Backward, explore_backward
 
 
@@ -78,8 +81,8 @@ def test_what_has_no_backward_is_refused_in_words(what, error, words):
 def test_the_view_steps_back_and_forth():
     w, b = leaves()
     panel = explore_backward(diamond(w, b), w=w, b=b)
-    back, forth = every(panel, widgets.Button)
-    (slider,) = every(panel, widgets.IntSlider)
+    back, forth, _ = every(panel, widgets.Button)
+    (slider,) = every(panel, widgets.BoundedIntText)
     assert back.disabled and not forth.disabled and "count what each place waits for" in said(panel)
     forth.click()
     assert slider.value == 1 and "SumBackward0#1: sends" in said(panel) and "runs now" in said(panel)
@@ -89,6 +92,29 @@ def test_the_view_steps_back_and_forth():
     assert slider.value == slider.max - 1
     assert "<svg" in said(panel) and panel.said == Backward(diamond(w, b), w=w, b=b).text()
     assert "added to .grad" in panel.static
+
+
+def test_play_goes_on_by_itself_and_stops_when_told(monkeypatch):
+    monkeypatch.setattr(stepper, "PAUSE", 0.01)
+    w, b = leaves()
+
+    async def played():
+        panel = explore_backward(diamond(w, b), w=w, b=b)
+        *_, play = every(panel, widgets.Button)
+        (at,) = every(panel, widgets.BoundedIntText)
+        play.click()
+        await asyncio.sleep(0.025)
+        assert play.description == "Stop" and 0 < at.value < at.max
+        play.click()
+        await asyncio.sleep(0.02)
+        stopped = at.value
+        await asyncio.sleep(0.03)
+        assert play.description == "Play" and at.value == stopped
+        play.click()
+        await asyncio.sleep(0.5)
+        return at.value == at.max and play.description == "Play"
+
+    assert asyncio.run(played())
 
 
 def test_a_large_graph_is_told_without_a_picture():

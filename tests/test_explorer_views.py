@@ -35,7 +35,7 @@ def test_what_is_said_of_random_views_is_what_counting_gives():
 
 def test_moving_a_slider_changes_words_and_picture():
     panel = explore_view()
-    sliders = {one.description: one for one in every(panel, widgets.IntSlider)}
+    sliders = {one.description: one for one in every(panel, widgets.BoundedIntText)}
     assert "view(-1) has the stride 1" in said(panel) and "(run this cell to choose" in panel.static
     sliders["row stride"].value, sliders["column stride"].value = 1, 3
     assert "view(-1) is refused" in said(panel)

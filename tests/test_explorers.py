@@ -125,7 +125,7 @@ def test_points_that_fit_no_line_are_refused(x, y, message):
 
 def test_the_descent_view_follows_its_sliders(points):
     panel = explore_descent(*points)
-    (rate, momentum), (count,) = every(panel, widgets.SelectionSlider), every(panel, widgets.IntSlider)
+    (rate, momentum), (count,) = every(panel, widgets.Dropdown), every(panel, widgets.BoundedIntText)
     assert rate.description and momentum.description and count.description
     rate.value, count.value = 0.2, 10
     assert "learning rate 0.2, 10 steps: diverges" in said(panel)
@@ -152,7 +152,7 @@ def test_a_flat_curve_can_be_drawn():
 
 def test_the_slope_view_follows_its_slider():
     panel = explore_slope(lambda t: t**2, name="t^2")
-    (slider,) = every(panel, widgets.FloatSlider)
+    (slider,) = every(panel, widgets.BoundedFloatText)
     assert slider.step <= 0.05  # places where a slope is zero must lie close to a stop
     slider.value = -1.5
     assert "x = -1.50, t^2 = 2.2500: slope by backward -3.0000" in said(panel)

@@ -16,6 +16,7 @@ from autogradlab import shapes
 from autogradlab.course.mirror import chapter_of
 from autogradlab.course.notebooks import FOLDER, find, read
 from autogradlab.learn import ask, check_answer, formulas, predict, quiz, show_source
+from autogradlab.learn import panel as panel_parts
 from autogradlab.learn.questions import Question, Unreadable, number_parser, same, tuple_parser
 from autogradlab.learn.quizzes import Attempt
 
@@ -365,3 +366,25 @@ def test_a_red_box_ends_with_the_readers_code_and_tb_shows_the_engines():
         assert "Error" in shown and "autogradlab/" not in shown, shown
     assert "in f(x)" in view and "reshape" in numpys
     assert "in f(x)" in whole and "autogradlab/shapes.py" in whole
+
+
+# Entries and their sliders.
+
+
+@pytest.mark.parametrize(
+    ("entry", "trait", "moved", "then"),
+    [
+        (panel_parts.whole("n", 3, 0, 9), "value", 7, 7),
+        (panel_parts.number("x", 0.5, -1.0, 1.0, 0.25), "value", -0.25, -0.25),
+        (panel_parts.one_of("rate", [("2^0", 0), ("2^4", 4), ("2^8", 8)], 4), "index", 2, 2),
+    ],
+    ids=["whole", "number", "choice"],
+)
+def test_a_slider_and_its_entry_move_each_other(entry, trait, moved, then):
+    line = panel_parts.slid(entry)
+    own, slider = line.children
+    assert own is entry and entry.description and not slider.readout
+    slider.value = moved
+    assert getattr(entry, trait) == then
+    setattr(entry, trait, own.traits()[trait].default_value or 0)
+    assert slider.value == getattr(entry, trait)

@@ -11,13 +11,16 @@ from autogradlab.learn.formulas import in_markdown
 from .notebooks import FOLDER, find, read
 from .places import says_why, shown
 
-# One column that one can read; a folded answer looks like something to click on.
+# One column that one can read, and colours that can be read on their ground; a traceback's own cannot.
 FOLD = re.compile(r"<details>\s*<summary>.*?</summary>|</details>", re.DOTALL)
 STYLE = """<style>
 main { max-width: 860px; margin: 0 auto; padding: 16px; }
 summary { cursor: pointer; }
 .jp-RenderedHTMLCommon table { table-layout: auto; }
-.jp-OutputArea-output { overflow-x: auto; }
+main .jp-OutputArea-output { overflow-x: auto; }
+main { --jp-cell-editor-background: #ffffff; }
+main [data-mime-type="application/vnd.jupyter.stderr"] span { color: inherit !important; }
+main a { text-decoration: underline; }
 </style>"""
 
 
@@ -49,7 +52,13 @@ def page(path: Path) -> str:
             cell.source = re.sub(r"(\]\([^)\s]+)\.ipynb\b", r"\1.html", source)
         elif cell.metadata.get("jupyter", {}).get("source_hidden"):
             cell.metadata["transient"] = {"remove_source": True}  # a question's source holds its answer
-    exporter = HTMLExporter(template_name="lab", embed_images=True, exclude_anchor_links=True)
+    exporter = HTMLExporter(
+        template_name="lab",
+        embed_images=True,
+        exclude_anchor_links=True,
+        exclude_input_prompt=True,
+        exclude_output_prompt=True,
+    )
     made, _ = exporter.from_notebook_node(notebook, {"metadata": {"name": title(notebook), "path": str(path.parent)}})
     made = re.sub(r"<script\b.*?</script>", "", made, flags=re.DOTALL)
     made = re.sub(r"<p>FOLD(\d+)DLOF</p>", lambda found: folds[int(found[1])], made)

@@ -6,6 +6,7 @@ from html import escape
 
 from autogradlab import shapes
 from autogradlab.learn.panel import Panel, field, note, row
+from autogradlab.viz.picture import ORANGE
 
 NAMES = "abc"
 MOST = 6  # dimensions a shape may have here
@@ -92,7 +93,7 @@ class Alignment:
         bad = self.failing()
         rows = []
         for name, *sizes in self.rows():
-            frame = "border:2px solid #d55e00;" if bad is not None else ""
+            frame = f"border:2px solid {ORANGE};" if bad is not None else ""
             cells = "".join(
                 f'<td style="padding:2px 12px;text-align:right;{frame if d == bad else ""}">{escape(c)}</td>'
                 for d, c in enumerate(sizes)

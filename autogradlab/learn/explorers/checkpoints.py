@@ -9,14 +9,12 @@ import copy
 from dataclasses import dataclass
 from html import escape
 
-import ipywidgets as widgets
-
 import autogradlab as torch
 from autogradlab import nn
-from autogradlab.learn.panel import Panel, note
+from autogradlab.learn.panel import Panel, note, slid, whole
 from autogradlab.modes import observe
 from autogradlab.utils.checkpoint import checkpoint_sequential
-from autogradlab.viz.picture import FILLS, FONT, LINE
+from autogradlab.viz.picture import FILLS, LINE, on_paper, sheet
 
 MOST = 32  # layers: each number of segments is run
 WIDTH, HEIGHT, LEFT, TOP = 700, 130, 70, 22
@@ -207,11 +205,7 @@ def _bytes(n: float) -> str:
 
 def _framed(parts: list[str], alt: str, below: str) -> str:
     parts.append(f'<text x="{WIDTH - 20}" y="{TOP + HEIGHT + 33}" text-anchor="end" fill="{LINE}">{below}</text>')
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{TOP + HEIGHT + 40}" role="img" '
-        f'aria-label="{escape(alt, quote=True)}" font-family="{FONT}" font-size="12">'
-        f"{''.join(parts)}</svg>"
-    )
+    return on_paper(sheet(WIDTH, TOP + HEIGHT + 40, "".join(parts)), alt)
 
 
 def sixteen_layers():
@@ -230,10 +224,7 @@ def explore_checkpoints(layers=None, x=None, segments: int = 4) -> Panel:
     model = Checkpoints(layers, x)
     if segments not in range(len(model) + 1):
         raise ValueError(f"explore_checkpoints: segments must be from 0 to {len(model)}, but it is {segments}.")
-    chosen = widgets.IntSlider(
-        value=segments, min=0, max=len(model), description="segments (0: none)",
-        style={"description_width": "initial"}, layout=widgets.Layout(width="420px"),
-    )  # fmt: skip
+    chosen = whole("segments (0: none)", segments, 0, len(model))
     curve, history, words = note(), note(), note()
     legend = (
         "square: chosen; dots: every plan, measured; area: bytes held by the chosen one; dashed: without checkpoints"
@@ -247,4 +238,4 @@ def explore_checkpoints(layers=None, x=None, segments: int = 4) -> Panel:
     show()
     text = model.text(segments)
     static = f"<pre>{escape(text)}</pre><p><i>(run this cell to choose a number of segments)</i></p>"
-    return Panel([chosen, curve, history, note(f"<small>{legend}</small>"), words], text=text, static=static)
+    return Panel([slid(chosen), curve, history, note(f"<small>{legend}</small>"), words], text=text, static=static)

@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 from html import escape
 
-import ipywidgets as widgets
-
 import autogradlab as torch
-from autogradlab.learn.panel import Panel, note, row
+from autogradlab.learn.panel import Panel, note, one_of, slid, whole
 from autogradlab.viz.picture import LINE, ORANGE, on_paper, sheet
 
 WIDTH, HEIGHT = 560, 320
@@ -192,14 +190,8 @@ def _cross(place: str) -> str:
 def explore_descent(x, y, lr: float = 0.01, steps: int = 20) -> Panel:
     """Choose learning rate, momentum and number of steps; see the path over the loss's contour lines, and read it."""
     model = Descent(x, y)
-    rate = widgets.SelectionSlider(
-        options=sorted({*RATES, lr}), value=lr, description="learning rate", continuous_update=True,
-        style={"description_width": "initial"}, layout=widgets.Layout(width="360px"),
-    )  # fmt: skip
-    held = widgets.SelectionSlider(
-        options=MOMENTA, value=0.0, description="momentum", continuous_update=True, layout=widgets.Layout(width="300px")
-    )
-    count = widgets.IntSlider(value=steps, min=0, max=200, description="steps", layout=widgets.Layout(width="300px"))
+    rate, held = one_of("learning rate", sorted({*RATES, lr}), lr), one_of("momentum", MOMENTA)
+    count = whole("steps", steps, 0, 200)
     legend = "filled square: start; plus: best line; dots: steps; ring: last step; grey lines: equal loss"
     picture, words = note(), note()
 
@@ -207,10 +199,10 @@ def explore_descent(x, y, lr: float = 0.01, steps: int = 20) -> Panel:
         chosen = rate.value, count.value, held.value
         picture.value, words.value = model.svg(*chosen), f"<pre>{escape(model.text(*chosen))}</pre>"
 
-    for slider in (rate, held, count):
-        slider.observe(show, "value")
+    for entry in (rate, held, count):
+        entry.observe(show, "value")
     show()
     text = model.text(lr, steps)
     static = f"<pre>{escape(text)}</pre><p><i>(run this cell to choose learning rate, momentum and steps)</i></p>"
-    parts = [rate, row([held, count]), picture, note(f"<small>{legend}</small>"), words]
+    parts = [slid(rate), slid(held), slid(count), picture, note(f"<small>{legend}</small>"), words]
     return Panel(parts, text=text, static=static)

@@ -11,15 +11,14 @@ import math
 from dataclasses import dataclass
 from html import escape
 
-import ipywidgets as widgets
 import numpy as np
 
 import autogradlab as torch
 from autogradlab import nn
 from autogradlab.amp.lists import POLICIES
-from autogradlab.learn.panel import Panel, note, row
+from autogradlab.learn.panel import Panel, note, one_of, slid
 from autogradlab.modes import observe
-from autogradlab.viz.picture import FILLS, FONT, INK, LINE
+from autogradlab.viz.picture import FILLS, INK, LINE, on_paper, sheet
 
 POWERS = range(0, 33, 2)
 INTERVALS = (2, 4, 8)
@@ -236,10 +235,7 @@ def small_model():
 
 
 def _framed(parts: list[str], height: float, alt: str) -> str:
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height:.0f}" role="img" '
-        f'aria-label="{escape(alt, quote=True)}" font-family="{FONT}" font-size="12">{"".join(parts)}</svg>'
-    )
+    return on_paper(sheet(WIDTH, round(height), "".join(parts)), alt)
 
 
 def explore_scaler(model=None, x=None, y=None, power: int = 0, interval: int = 4) -> Panel:
@@ -253,12 +249,8 @@ def explore_scaler(model=None, x=None, y=None, power: int = 0, interval: int = 4
             f"they are {power} and {interval}."
         )
     scaler = LossScaler(model, x, y)
-    scale = widgets.SelectionSlider(
-        options=[(f"2^{p}", p) for p in POWERS], value=power, description="scale of the loss",
-        style={"description_width": "initial"}, layout=widgets.Layout(width="380px"),
-    )  # fmt: skip
-    every = widgets.Dropdown(options=INTERVALS, value=interval, description="growth_interval",
-                             style={"description_width": "initial"}, layout=widgets.Layout(width="200px"))  # fmt: skip
+    scale = one_of("scale of the loss", [(f"2^{p}", p) for p in POWERS], power)
+    every = one_of("growth_interval", INTERVALS, interval)
     picture, run, words = note(), note(), note()
     legend = (
         "above: bars count gradients by power of two, the fields are float16's; below: the scale over the steps, "
@@ -275,4 +267,4 @@ def explore_scaler(model=None, x=None, y=None, power: int = 0, interval: int = 4
     show()
     text = scaler.text(power, interval)
     static = f"<pre>{escape(text)}</pre><p><i>(run this cell to choose a scale)</i></p>"
-    return Panel([row([scale, every]), picture, run, note(f"<small>{legend}</small>"), words], text=text, static=static)
+    return Panel([slid(scale), every, picture, run, note(f"<small>{legend}</small>"), words], text=text, static=static)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import ipywidgets as widgets
-
 import autogradlab as torch
-from autogradlab.learn.panel import Panel, note
+from autogradlab.learn.panel import Panel, note, number, slid
 from autogradlab.viz.picture import FILLS, LINE, ORANGE, on_paper, sheet
 
 WIDTH, HEIGHT, PAD = 460, 260, 14
@@ -68,15 +66,12 @@ def explore_slope(f: Callable, low: float = -4.0, high: float = 3.0, start: floa
     f: takes and returns a tensor of one element.
     """
     model = Slope(f, low, high, name)
-    slider = widgets.FloatSlider(
-        value=start, min=low, max=high, step=0.05, description="x", continuous_update=True, readout_format=".2f",
-        layout=widgets.Layout(width=f"{WIDTH}px"),
-    )  # fmt: skip
+    entry = number("x", start, low, high, 0.05)
     picture, words = note(model.svg(start)), note(f"<code>{model.text(start)}</code>")
 
     def move(change) -> None:
         picture.value, words.value = model.svg(change["new"]), f"<code>{model.text(change['new'])}</code>"
 
-    slider.observe(move, "value")
+    entry.observe(move, "value")
     static = f"<p>{model.text(start)} <i>(run this cell to move x)</i></p>"
-    return Panel([slider, picture, words], text=model.text(start), static=static)
+    return Panel([slid(entry, f"{WIDTH - 110}px"), picture, words], text=model.text(start), static=static)

@@ -5,19 +5,19 @@ Recorded from the engine while it really runs; going back and forth only looks a
 
 from __future__ import annotations
 
+import asyncio
 from html import escape
-
-import ipywidgets as widgets
 
 import autogradlab as torch
 from autogradlab.graph import Node
-from autogradlab.learn.panel import Panel, button, note, row
+from autogradlab.learn.panel import Panel, button, note, row, slid, whole
 from autogradlab.observe import Trace
 from autogradlab.viz.dot import dot_source, svg_of
 from autogradlab.viz.picture import on_paper
 from autogradlab.viz.walk import Drawing
 
 MOST = 60  # nodes that a picture is made of
+PAUSE = 1.2  # seconds between the steps that Play shows
 
 
 class _Record(Trace):
@@ -161,26 +161,40 @@ def explore_backward(make_loss, **leaves) -> Panel:
     """Step through the backward pass of any loss: explore_backward(lambda: ((w * x) ** 2).sum(), w=w)."""
     run = Backward(make_loss, **leaves)
     last = len(run) - 1
-    slider = widgets.IntSlider(value=0, min=0, max=last, description="step", tooltip="step of the backward pass",
-                               layout=widgets.Layout(width="380px"))  # fmt: skip
-    play = widgets.Play(value=0, min=0, max=last, interval=1200, description="Play", tooltip="play the steps")
-    back, forth = button("Back"), button("Step")
+    at = whole("step", 0, 0, last)
+    back, forth, play = button("Back"), button("Step"), button("Play")
     picture, said = note(), note()
+    playing = None
 
     def show(_=None) -> None:
-        picture.value, said.value = run.picture(slider.value), run.table(slider.value)
-        back.disabled, forth.disabled = slider.value == 0, slider.value == last
+        picture.value, said.value = run.picture(at.value), run.table(at.value)
+        back.disabled, forth.disabled = at.value == 0, at.value == last
 
     def move(by: int):
         def clicked(_) -> None:
-            slider.value = min(max(slider.value + by, 0), last)
+            at.value = min(max(at.value + by, 0), last)
 
         return clicked
 
+    async def go_on() -> None:
+        at.value = 0 if at.value == last else at.value
+        while at.value < last:
+            await asyncio.sleep(PAUSE)
+            at.value += 1
+
+    def play_or_stop(_) -> None:
+        nonlocal playing
+        if playing is not None and not playing.done():
+            playing.cancel()
+            return
+        playing = asyncio.get_running_loop().create_task(go_on())
+        play.description = "Stop"
+        playing.add_done_callback(lambda _: setattr(play, "description", "Play"))
+
     back.on_click(move(-1))
     forth.on_click(move(1))
-    slider.observe(show, "value")
-    widgets.jslink((play, "value"), (slider, "value"))
+    play.on_click(play_or_stop)
+    at.observe(show, "value")
     show()
     static = f"<pre>{escape(run.text())}</pre><p><i>(run this cell to go step by step)</i></p>"
-    return Panel([row([back, forth, slider, play]), picture, said], text=run.text(), static=static)
+    return Panel([row([back, forth, play]), slid(at), picture, said], text=run.text(), static=static)

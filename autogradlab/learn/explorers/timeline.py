@@ -186,7 +186,7 @@ class _View:
         for name, shown in self.rows.items():
             shown.layout.display = "" if name == self.scenario.value else "none"
         found = self.timeline()
-        self.picture.value = viz.timeline(found).svg.replace("<svg ", '<svg style="max-width:100%;height:auto" ', 1)
+        self.picture.value = viz.timeline(found).html
         tried = self.tried.setdefault(self.scenario.value, {})
         tried[self.chosen()] = found.seconds
         list_of = "".join(f"<tr><td>{spelled(s)}</td><td>{escape(c)}</td></tr>" for c, s in tried.items())

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from html import escape
 
-import ipywidgets as widgets
-
 import autogradlab as torch
 from autogradlab import shapes
-from autogradlab.learn.panel import Panel, note, row
+from autogradlab.learn.panel import Panel, note, row, slid, whole
 from autogradlab.viz import storage
-from autogradlab.viz.picture import message_svg
+from autogradlab.viz.picture import message_svg, on_paper
 
 CELLS = 12
 LARGEST = {"rows": 4, "columns": 6, "row stride": 6, "column stride": 4, "offset": 11}
@@ -50,33 +48,31 @@ class View:
     def picture(self) -> str:
         """The strip of cells as SVG, with the way through it; or why there is none."""
         if self.tensor is None:
-            return message_svg([f"cell {self.last} does not exist: the storage has {CELLS} cells"])
-        return storage(self.tensor, names=["view"]).svg
+            said = f"cell {self.last} does not exist: the storage has {CELLS} cells"
+            return on_paper(message_svg([said]), said)
+        return storage(self.tensor, names=["view"]).html
 
 
 def explore_view() -> Panel:
     """Make any view of twelve cells by hand; see where it reaches, what overlaps, and whether view(-1) exists."""
-    sliders = {
-        name: widgets.IntSlider(
-            value=FIRST[name], min=1 if name in ("rows", "columns") else 0, max=most, description=name, tooltip=name,
-            style={"description_width": "96px"}, layout=widgets.Layout(width="300px"),
-        )
-        for name, most in LARGEST.items()
-    }  # fmt: skip
+    entries = {
+        name: whole(name, FIRST[name], 1 if name in ("rows", "columns") else 0, most) for name, most in LARGEST.items()
+    }
     picture, words = note(), note()
 
     def view() -> View:
-        at = {name: slider.value for name, slider in sliders.items()}
+        at = {name: entry.value for name, entry in entries.items()}
         return View((at["rows"], at["columns"]), (at["row stride"], at["column stride"]), at["offset"])
 
     def show(_=None) -> None:
         made = view()
         picture.value, words.value = made.picture(), f"<pre>{escape(made.text())}</pre>"
 
-    for slider in sliders.values():
-        slider.observe(show, "value")
+    for entry in entries.values():
+        entry.observe(show, "value")
     show()
     said = view().text()
     static = f"<pre>{escape(said)}</pre><p><i>(run this cell to choose sizes, strides and offset)</i></p>"
-    pairs = [row(list(sliders.values())[i : i + 2]) for i in (0, 2, 4)]
+    moved = [slid(entry, "150px") for entry in entries.values()]
+    pairs = [row(moved[i : i + 2]) for i in (0, 2, 4)]
     return Panel([*pairs, picture, words], text=said, static=static)

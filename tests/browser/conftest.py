@@ -1,0 +1,85 @@
+"""The browser suite: JupyterLab with the course's options on a copy of the notebooks, and Chromium to look at it.
+
+`.ci/run browser` installs what this needs and runs it. CHROMIUM names the browser, BROWSER_SCREENSHOTS the folder for
+the pictures. Works on a copy of notebooks/: JupyterLab saves what it runs, and answers are kept.
+"""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from lab_page import TOKEN, wait_for
+from playwright.sync_api import sync_playwright
+
+import course
+from autogradlab.course import notebooks
+
+QUIET = ["--headless", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+QUIET += ["--disable-component-update", "--disable-sync"]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@pytest.fixture(scope="session")
+def root(tmp_path_factory) -> Path:
+    """The course's folder as the learner has it."""
+    root = tmp_path_factory.mktemp("course")
+    shutil.copytree(notebooks.FOLDER, root / "notebooks", ignore=shutil.ignore_patterns(".ipynb_checkpoints"))
+    return root
+
+
+@pytest.fixture(scope="session")
+def lab(root, tmp_path_factory):
+    """JupyterLab with the door's options; its address."""
+    home = tmp_path_factory.mktemp("home")
+    # JupyterLab leaves out of the page what is off the screen; here every cell is looked at.
+    settings = home / "config" / "lab" / "user-settings" / "@jupyterlab" / "notebook-extension"
+    settings.mkdir(parents=True)
+    (settings / "tracker.jupyterlab-settings").write_text('{"windowingMode": "none"}')
+    env = course.load_set_up().environment(Path(sys.executable))
+    env |= {f"JUPYTER_{kind.upper()}_DIR": str(home / kind) for kind in ("config", "data", "runtime")}
+    env["AUTOGRADLAB_COURSE"] = str(root)
+    options = [f"--ServerApp.root_dir={root}" if "root_dir" in option else option for option in course.lab_options()]
+    options += [
+        "--no-browser",
+        "--LabApp.expose_app_in_browser=True",
+        f"--ServerApp.port={(port := free_port())}",
+        f"--IdentityProvider.token={TOKEN}",
+    ]
+    address = f"http://127.0.0.1:{port}"
+    log = home / "server.log"
+    with log.open("w") as file:
+        command = [sys.executable, "-m", "jupyterlab", *options]
+        server = subprocess.Popen(command, env=env, cwd=root, stdout=file, stderr=subprocess.STDOUT)
+    try:
+        wait_for(address, server, log)
+        yield address
+    finally:
+        server.terminate()
+        server.wait(timeout=30)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    executable = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    assert executable, "name a Chromium in the variable CHROMIUM, or install it: sudo apt-get install chromium"
+    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=executable, args=QUIET + sandbox)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="session")
+def screenshots(tmp_path_factory) -> Path:
+    folder = Path(os.environ.get("BROWSER_SCREENSHOTS") or tmp_path_factory.mktemp("screenshots"))
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder

@@ -1,0 +1,32 @@
+"""The chapters' panels in Notebook 7, the other way to open them: same server, another page."""
+
+import re
+
+from lab_page import RUN_ALL, TOKEN, WIDTH, stumbles
+
+CHAPTER = "notebooks/part1_tensors_and_autograd/06_autograd.ipynb"
+
+
+def test_a_chapter_runs_and_its_panels_answer(lab, browser, screenshots):
+    page = browser.new_page(viewport={"width": WIDTH, "height": 1000})
+    logged = []
+    page.on("pageerror", lambda error: logged.append(str(error)))
+    page.goto(f"{lab}/notebooks/{CHAPTER}?token={TOKEN}")
+    page.wait_for_selector(".jp-NotebookPanel .jp-Cell", timeout=60_000)
+    page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]", timeout=RUN_ALL)
+    page.locator(".jp-Notebook").press("Escape")
+    page.get_by_role("menuitem", name=re.compile("^Run")).click()
+    page.locator(".lm-Menu-item[data-command='runmenu:run-all']").click()
+    page.locator(".jp-CodeCell").last.locator(".autogradlab-panel").wait_for(timeout=RUN_ALL)  # the quiz
+    page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]", timeout=RUN_ALL)
+    assert page.locator(".autogradlab-panel").count() > 15
+    assert page.locator(".jp-OutputArea svg[aria-label^='Graph of']").count() >= 2
+
+    panel = page.locator(".autogradlab-panel", has=page.get_by_role("button", name="Step"))
+    panel.get_by_role("button", name="Step").click()
+    panel.get_by_text("runs now").first.wait_for(timeout=5000)
+    panel.scroll_into_view_if_needed()
+    page.screenshot(path=screenshots / "notebook7.png")
+    assert stumbles(page, ".jp-OutputArea") == []
+    assert logged == []
+    page.close()
