@@ -1,6 +1,7 @@
 """The one door to the course: sets up what is missing, then opens it.
 
     python3 course.py lab              open the course in JupyterLab
+    python3 course.py notebook         open it in Notebook 7, one notebook a page
     python3 course.py test             run every test
     python3 course.py doctor           say what works on this machine, and how to mend what does not
     python3 course.py start 03         copy the exercise of chapter 03 into work/
@@ -21,7 +22,7 @@ for maintainers:
     python3 course.py lock             resolve the dependencies again
     python3 course.py format           format, and mend what the linter can mend
 
-Every command but `lab` and `lock` says more with --help; `lab` hands further options to JupyterLab.
+Every command but `lab`, `notebook` and `lock` says more with --help; these two hand further options to Jupyter.
 
 Python 3.11 or newer is all it needs. The environment is made in .venv beside this file, from the versions and hashes
 in requirements.lock; once made, nothing is downloaded until that lock changes.
@@ -40,7 +41,8 @@ ROOT = os.path.dirname(os.path.realpath(__file__))
 LEARNERS = ("start", "check", "submit", "progress", "pages")
 MAINTAINERS = ("exercises", "notebooks", "lint", "oracle")
 IN_THE_ENVIRONMENT = LEARNERS + ("grade", "learner-tree") + MAINTAINERS
-COMMANDS = ("lab", "test", "doctor", "setup") + IN_THE_ENVIRONMENT + ("lock", "format")
+OPENED_BY = {"lab": "jupyterlab", "notebook": "notebook"}
+COMMANDS = tuple(OPENED_BY) + ("test", "doctor", "setup") + IN_THE_ENVIRONMENT + ("lock", "format")
 
 
 def refuse_old_python():
@@ -81,7 +83,7 @@ def run(env, python, arguments, cwd=ROOT, last=True):
             pass  # the child got it too, and decides what it means
 
 
-def lab_options():
+def jupyter_options():
     """Served to this machine only, with a token, without news and update checks, at chapter 00."""
     options = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     # Jupyter opens the browser through a hidden file, which a browser from a snap, or outside WSL, cannot read.
@@ -93,6 +95,7 @@ def lab_options():
         "--ServerApp.contents_manager_class=autogradlab.course.contents.CourseContents",
         "--ServerApp.log_level=WARN",
         "--LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb",
+        "--JupyterNotebookApp.default_url=/notebooks/notebooks/00_start_here.ipynb",
         "--LabApp.news_url=None",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
         "--LabApp.extension_manager=readonly",
@@ -113,11 +116,11 @@ def dispatch(command, arguments, as_door):
         return 0
     if command == "doctor":
         return run(env, python, [doctor] + arguments)
-    if command == "lab":
+    if command in OPENED_BY:
         if run(env, python, [doctor], last=False):
             raise setting.Stop("the course cannot run here yet; the lines above say what to mend.")
-        print("JupyterLab starts. Ctrl-C twice ends it; what you wrote stays.")
-        return run(env, python, ["-m", "jupyterlab"] + lab_options() + arguments)
+        print("Jupyter starts. Ctrl-C twice ends it; what you wrote stays.")
+        return run(env, python, ["-m", OPENED_BY[command]] + jupyter_options() + arguments)
     if command == "test":
         return run(env, python, [os.path.join(here, "suite.py")] + arguments)
     if command == "lock":

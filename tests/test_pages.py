@@ -28,7 +28,7 @@ def test_every_code_cell_and_every_output_is_there(page):
     assert len(re.findall(r'<div class="cm-editor cm-s-jupyter">\s*<div class="highlight', page)) == len(code) - len(
         hidden
     )
-    assert len(re.findall(r'<svg [^>]*aria-label="Graph of', page)) >= 3
+    assert len(re.findall(r'<svg [^>]*aria-label="Graph of', page)) == 2
 
 
 def test_answers_and_reasons_are_folded_and_formulas_shown(page):

@@ -20,7 +20,7 @@ summary { cursor: pointer; }
 main .jp-OutputArea-output { overflow-x: auto; }
 main { --jp-cell-editor-background: #ffffff; }
 main [data-mime-type="application/vnd.jupyter.stderr"] span { color: inherit !important; }
-main a { text-decoration: underline; }
+main a { text-decoration: underline !important; }
 </style>"""
 
 

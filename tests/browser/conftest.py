@@ -4,6 +4,7 @@
 the pictures. Works on a copy of notebooks/: JupyterLab saves what it runs, and answers are kept.
 """
 
+import contextlib
 import os
 import shutil
 import socket
@@ -39,29 +40,39 @@ def root(tmp_path_factory) -> Path:
 @pytest.fixture(scope="session")
 def lab(root, tmp_path_factory):
     """JupyterLab with the door's options; its address."""
-    home = tmp_path_factory.mktemp("home")
-    # JupyterLab leaves out of the page what is off the screen; here every cell is looked at.
+    with serve("lab", root, tmp_path_factory.mktemp("home")) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def notebook7(root, tmp_path_factory):
+    """Notebook 7 with the door's options; its address."""
+    with serve("notebook", root, tmp_path_factory.mktemp("home")) as address:
+        yield address
+
+
+@contextlib.contextmanager
+def serve(command: str, root: Path, home: Path):
+    # Jupyter leaves out of the page what is off the screen; here every cell is looked at.
     settings = home / "config" / "lab" / "user-settings" / "@jupyterlab" / "notebook-extension"
     settings.mkdir(parents=True)
     (settings / "tracker.jupyterlab-settings").write_text('{"windowingMode": "none"}')
     env = course.load_set_up().environment(Path(sys.executable))
     env |= {f"JUPYTER_{kind.upper()}_DIR": str(home / kind) for kind in ("config", "data", "runtime")}
     env["AUTOGRADLAB_COURSE"] = str(root)
-    options = [f"--ServerApp.root_dir={root}" if "root_dir" in option else option for option in course.lab_options()]
-    options += [
-        "--no-browser",
-        "--LabApp.expose_app_in_browser=True",
-        f"--ServerApp.port={(port := free_port())}",
-        f"--IdentityProvider.token={TOKEN}",
+    port = free_port()
+    options = [
+        f"--ServerApp.root_dir={root}" if "root_dir" in option else option for option in course.jupyter_options()
     ]
-    address = f"http://127.0.0.1:{port}"
+    options += ["--no-browser", f"--ServerApp.port={port}", f"--IdentityProvider.token={TOKEN}"]
+    options += [f"--{app}.expose_app_in_browser=True" for app in ("LabApp", "JupyterNotebookApp")]
     log = home / "server.log"
     with log.open("w") as file:
-        command = [sys.executable, "-m", "jupyterlab", *options]
-        server = subprocess.Popen(command, env=env, cwd=root, stdout=file, stderr=subprocess.STDOUT)
+        start = [sys.executable, "-m", course.OPENED_BY[command], *options]
+        server = subprocess.Popen(start, env=env, cwd=root, stdout=file, stderr=subprocess.STDOUT)
     try:
-        wait_for(address, server, log)
-        yield address
+        wait_for(f"http://127.0.0.1:{port}", server, log)
+        yield f"http://127.0.0.1:{port}"
     finally:
         server.terminate()
         server.wait(timeout=30)
@@ -83,3 +94,10 @@ def screenshots(tmp_path_factory) -> Path:
     folder = Path(os.environ.get("BROWSER_SCREENSHOTS") or tmp_path_factory.mktemp("screenshots"))
     folder.mkdir(parents=True, exist_ok=True)
     return folder
+
+
+def pytest_terminal_summary(terminalreporter):
+    """What tests measured against a budget, one line each."""
+    reports = [report for kind in ("passed", "failed") for report in terminalreporter.stats.get(kind, [])]
+    for line in sorted({line for report in reports for name, line in report.user_properties if name == "measured"}):
+        terminalreporter.write_line(f"  {line}")

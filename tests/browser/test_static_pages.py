@@ -7,6 +7,7 @@ from autogradlab.course import pages
 from autogradlab.course.notebooks import FOLDER, find, read
 
 COURSE = find()
+pytestmark = pytest.mark.xdist_group("pages")  # written once
 
 
 @pytest.fixture(scope="module")
