@@ -102,6 +102,10 @@ def groups():
         raises(ValueError, "was destroyed", lambda: dist.barrier(pair))
         raises(ValueError, "was destroyed before", lambda: dist.destroy_process_group(pair))
     raises(RuntimeError, "mismatch between collectives", lambda: dist.new_group([0] if RANK else [1]))
+    hasty = dist.new_group(timeout=datetime.timedelta(seconds=0.2))  # its own patience, not the world's
+    if RANK == 0:
+        raises(RuntimeError, "waited 0:00:00.200000", lambda: dist.all_reduce(t, group=hasty))
+    dist.barrier()
 
 
 def handles():

@@ -197,7 +197,7 @@ def new_group(ranks: list[int] | None = None, timeout=None, backend=None) -> Pro
 
     def split() -> None:
         world.transport.same(("new_group", ranks))
-        made.append(world.transport.split(ranks))
+        made.append(world.transport.split(ranks, timeout or world.timeout))
 
     world.submit(Work("new_group", split)).wait()
     if made[0] is None:

@@ -115,11 +115,11 @@ class Mpi:
         """Wait for all ranks."""
         self._wait(self.comm.Ibarrier())
 
-    def split(self, ranks: list[int]) -> "Mpi | None":
-        """A transport among some ranks; all ranks call this."""
+    def split(self, ranks: list[int], timeout: datetime.timedelta) -> "Mpi | None":
+        """A transport among some ranks, with a patience of its own; all ranks call this."""
         inside = self.rank in ranks
         comm = self.comm.Split(0 if inside else _load().UNDEFINED, self.rank)
-        return Mpi(comm, self.timeout) if inside else None
+        return Mpi(comm, timeout) if inside else None
 
     def host(self, tensor):
         """What of a tensor travels: its numbers on the host."""

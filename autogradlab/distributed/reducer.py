@@ -57,7 +57,7 @@ class Reducer:
         self.buckets = self.arrange(list(reversed(range(len(params)))), FIRST)
         me = weakref.ref(self)
         self.handles = [
-            p.register_post_accumulate_grad_hook(lambda _, i=i: (r := me()) is not None and r.gradient_is_there(i))
+            p.register_post_accumulate_grad_hook(lambda _, i=i: r.gradient_is_there(i) if (r := me()) else None)
             for i, p in enumerate(params)
         ]
 
