@@ -353,6 +353,7 @@ from IPython.testing.globalipapp import start_ipython
 run = start_ipython().run_cell
 run("import autogradlab as torch, numpy; from autogradlab.learn import predict")
 for cell in ("def f(x): return x.view(5)\\nf(torch.ones(6))", "torch.ones(2) + object()", "numpy.zeros(2).reshape(3)",
+             "class M(torch.nn.Module):\\n    def forward(self, x): return f(x)\\nM()(torch.ones(6))",
              "%tb", "f(torch.ones(4))", "%tb"):
     run(cell)
     print("====")
@@ -361,10 +362,10 @@ for cell in ("def f(x): return x.view(5)\\nf(torch.ones(6))", "torch.ones(2) + o
 
 def test_a_red_box_ends_with_the_readers_code_and_tb_shows_the_engines():
     done = subprocess.run([sys.executable, "-c", IN_IPYTHON], capture_output=True, text=True, check=True, cwd=FOLDER)
-    view, plus, numpys, _, again, whole, _ = done.stdout.split("====")
-    for shown in (view, plus, again):
+    view, plus, numpys, module, _, again, whole, _ = done.stdout.split("====")
+    for shown in (view, plus, module, again):
         assert "Error" in shown and "autogradlab/" not in shown, shown
-    assert "in f(x)" in view and "reshape" in numpys
+    assert "in M.forward(self, x)" in module and "in f(x)" in view and "reshape" in numpys
     assert "in f(x)" in whole and "autogradlab/shapes.py" in whole
 
 

@@ -172,6 +172,9 @@ CHANGES = {
     "has 135 words; at most 120": change_source("markdown", SENTENCE * 8, SENTENCE * 9),
     "words of prose; a chapter has 1500 to 2500": little_prose,
     "ask nothing of the reader": no_asking,
+    "says that chapter 03 is being written; it is there": lambda notebook: notebook.cells.append(
+        new_markdown_cell("More in chapter 03 (being written).")
+    ),
 }
 
 
@@ -193,6 +196,7 @@ def test_each_rule_sees_what_it_is_for(tmp_path, message):
         show({"image/png": "aGk="}, {"image/png": {"alt": "A strip of 12 cells"}}),
         show({"text/html": '<img src="a" alt="A strip"><svg aria-hidden="true"></svg>'}),
         set_cell("assert 1 < 2", outputs=[ERROR], metadata={"tags": ["raises-exception"]}),
+        lambda notebook: notebook.cells.append(new_markdown_cell("More in chapter 99 (being written).")),
         lambda notebook: (drop("assert 1 < 2")(notebook), notebook.cells.append(run("1 < 2", 12, text_result("True")))),
         lambda notebook: (no_asking(notebook), [c.metadata.update(tags=["your-turn"]) for c in notebook.cells[::3]]),
         change_source("code", "1 + 1", "%matplotlib inline\n1 + 1"),

@@ -12,6 +12,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tqdm import tqdm
+
 from autogradlab import files
 
 from . import cage, pool
@@ -104,13 +106,15 @@ def _grade(exercise: Exercise, submissions: list[Submission], options: argparse.
     grading = Grading(exercise, settings)
     by_student = {submission.student: submission for submission in submissions}
     rows: list[dict] = []
-    for result in grading.grade(submissions):
+    # The bar shows in terminals only; elsewhere the lines alone say how far it is.
+    for result in tqdm(grading.grade(submissions), total=count, unit="submission", leave=False, disable=None):
         row = _row(grading, by_student[result.student], result)
         rows.append(row)
         mark = f"{row['score']:g} / {row['max_score']:g}"
         remarks = [f"NOT GRADED: {result.reason}"] if result.reason else []
         line = f"  {len(rows):>{len(str(count))}} of {count}  {result.student:<{width}}  {mark:>9}  "
-        print((line + textwrap.shorten("; ".join(remarks + result.notes), 140)).rstrip(), flush=True)
+        tqdm.write((line + textwrap.shorten("; ".join(remarks + result.notes), 140)).rstrip(), file=sys.stdout)
+        sys.stdout.flush()
     return sorted(rows, key=lambda row: row["student"])
 
 

@@ -27,6 +27,7 @@ IDLE_CELLS = 5  # at most so many in a row that ask nothing of the reader
 
 IGNORED, RAISES, YOUR_TURN = "nbval-ignore-output", "raises-exception", "your-turn"
 HEADING = re.compile(r"^#{1,6} .*?\((D\d)((?: \d+(?:\.\d+)?)+)\)\s*$", re.MULTILINE)
+PROMISED = re.compile(r"[Cc]hapter (\d\d) \(being written\)")
 SHOWS_ONLY = {"show_source"}  # what learn offers that asks nothing of the reader
 
 
@@ -36,7 +37,18 @@ def lint(path: Path) -> list[str]:
         notebook = read(path)
     except Unreadable as error:
         return [str(error)]
-    checks = (executed, errors, code_budget, metadata, pictures, ignored, prose_budget, activity, answers_folded)
+    checks = (
+        executed,
+        errors,
+        code_budget,
+        metadata,
+        pictures,
+        ignored,
+        prose_budget,
+        activity,
+        answers_folded,
+        promised,
+    )
     return [f"{path.name}: {problem}" for check in checks for problem in check(notebook, path)]
 
 
@@ -252,6 +264,15 @@ def answers_folded(notebook: NotebookNode, path: Path) -> Iterator[str]:
             yield f"cell {number} shows its answer in its first line, the one that stays visible. Break the line."
         if not folded(cell):
             yield f'cell {number} shows its answers. Give it the metadata {{"jupyter": {{"source_hidden": true}}}}.'
+
+
+def promised(notebook: NotebookNode, path: Path) -> Iterator[str]:
+    """What is called "being written" is not there yet."""
+    there = {other.stem[:2] for other in find()}
+    for number, cell in enumerate(notebook.cells):
+        for found in PROMISED.finditer(cell.source if cell.cell_type == "markdown" else ""):
+            if found[1] in there:
+                yield f"cell {number} says that chapter {found[1]} is being written; it is there. Say where."
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -5,6 +5,8 @@ import re
 import sys
 from pathlib import Path
 
+from tqdm import tqdm
+
 from autogradlab.files import Stop, write_atomically
 from autogradlab.learn.formulas import in_markdown
 
@@ -33,7 +35,7 @@ def main(argv: list[str]) -> int:
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise Stop(f"{shown(target)} is there already and is no empty folder. Name another; nothing was written.")
     chapters = find()
-    for path in chapters:
+    for path in tqdm(chapters, unit="page", leave=False, disable=None):
         write_atomically(target / path.relative_to(FOLDER).with_suffix(".html"), page(path).encode())
     first = chapters[0].relative_to(FOLDER).with_suffix(".html").as_posix()
     write_atomically(target / "index.html", _leads_to(first).encode())

@@ -12,7 +12,7 @@ LIBRARIES = (ENGINE, *{sysconfig.get_path(name) for name in ("stdlib", "purelib"
 
 
 def without_engine(tb: TracebackType | None) -> TracebackType | None:
-    """The traceback without its last frames, if the engine is among them; the given one stays as it is."""
+    """The traceback without the engine's frames, nor what they called last; the given one stays as it is."""
     frames = []
     while tb is not None:
         frames.append(tb)
@@ -22,7 +22,7 @@ def without_engine(tb: TracebackType | None) -> TracebackType | None:
     if own == 0 or not any(file.startswith(ENGINE) for file in files[own:]):
         return frames[0] if frames else None
     made = None
-    for frame in reversed(frames[:own]):
+    for frame in reversed([f for f, file in zip(frames[:own], files, strict=False) if not file.startswith(ENGINE)]):
         made = TracebackType(made, frame.tb_frame, frame.tb_lasti, frame.tb_lineno)
     return made
 
