@@ -35,6 +35,20 @@ def test_a_kernel_takes_its_traffic_or_its_arithmetic_and_the_host_goes_on(x):
     assert spans(t, "host")[-1].end < product.end
 
 
+@pytest.mark.parametrize("value", [1, 0.5])
+def test_addcmul_is_one_kernel_and_makes_nothing_in_between(x, value):
+    with torch.observe.timeline() as t:
+        made = torch.addcmul(x, x, x, value=value)
+    (kernel,) = spans(t, "sim:0")
+    assert (kernel.name, kernel.bytes) == ("addcmul", 4 * MB)
+    assert torch.equal(made.cpu(), torch.addcmul(x.cpu(), x.cpu(), x.cpu(), value=value))
+    fused = torch.compile(lambda x: torch.addcmul(x, x, x) + 1)
+    fused(x)
+    with torch.observe.timeline() as t:
+        fused(x)
+    assert [s.bytes for s in spans(t, "sim:0")] == [2 * MB]  # inside a larger kernel it costs nothing
+
+
 def test_views_cost_nothing(x):
     with torch.observe.timeline() as t:
         x.t()[:10].reshape(10, 1, N).expand(10, 3, N)

@@ -119,6 +119,22 @@ class Namespace:
 
         return call
 
+    def fuse(self, kernel_name: str):
+        """A decorator, as cupy.fuse is: the function's array operations become one kernel, charged as a whole."""
+
+        def decorate(fn):
+            def run(*operands):
+                before, streams.fusing = streams.fusing, True
+                try:
+                    made = fn(*operands)
+                finally:
+                    streams.fusing = before
+                return charged(kernel_name, self._index, operands, made)
+
+            return run
+
+        return decorate
+
     def _at(self, name, a, indices, b):
         if a.dtype.name == "bfloat16":
             raise TypeError(f"cupy.{name}.at has no bfloat16: go through float32")
@@ -232,16 +248,7 @@ class SimBackend:
 
     def fuse(self, name: str, fn):
         """A function of arrays as one kernel: one launch, and only what goes in and comes out is moved."""
-
-        def run(*arrays):
-            before, streams.fusing = streams.fusing, True
-            try:
-                made = fn(self.xp, *arrays)
-            finally:
-                streams.fusing = before
-            return charged(name, self.index, arrays, made)
-
-        return run
+        return self.xp.fuse(kernel_name=name)(functools.partial(fn, self.xp))
 
     def new_stream(self):
         return SimStream(self.index)

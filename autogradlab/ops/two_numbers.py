@@ -1,5 +1,7 @@
 """Functions of two or three numbers, element by element: atan2, hypot, logaddexp, xlogy, fmax, lerp, addcmul."""
 
+import functools
+
 from autogradlab import dtypes, errors
 from autogradlab.convert import operand
 from autogradlab.dispatch import NOTHING
@@ -221,6 +223,23 @@ class lerp:
         return g * (b - a)
 
 
+@functools.lru_cache(64)
+def _one_kernel(xp, name: str, formula):
+    """The formula as one generated kernel where the array library makes them; NumPy goes step by step."""
+    fuse = getattr(xp, "fuse", None)
+    if fuse is None:
+        return formula
+    fused = fuse(kernel_name=name)(formula)
+
+    def run(*operands):
+        try:
+            return fused(*operands)
+        except (TypeError, ValueError, AttributeError, NotImplementedError):  # what it cannot generate
+            return formula(*operands)
+
+    return run
+
+
 def _fused(name: str, function, says: str, grads):
     """addcmul and addcdiv: a third operand added to a product or quotient, with one result written."""
 
@@ -234,9 +253,12 @@ def _fused(name: str, function, says: str, grads):
             )
         return (input, tensor1, tensor2), {"value": value}
 
-    def kernel(xp, a, b, c, /, value):
+    def formula(a, b, c, value):
         out = function(b, c)
         return a + (out if value == 1 else out * value)
+
+    def kernel(xp, a, b, c, /, value):
+        return _one_kernel(xp, name, formula)(a, b, c, value)
 
     def samples(make):
         yield (make(2, 3), make(3, low=0.5), make(2, 1, low=0.5)), {"value": 0.5}
