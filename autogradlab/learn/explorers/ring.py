@@ -76,7 +76,7 @@ def picture(ring: Ring, rounds: int) -> Picture:
                 f"{spelled(whose, n)}</text>"
             )
     below = TOP + n * (HIGH + 10) + 12
-    legend = "green: the sum of all ranks; blue: part of it; white: one rank's own. Thick: has just come from the left"
+    legend = "numbers: whose values are added up in it. Thick: has just come from the left"
     parts.append(f'<text x="10" y="{below}" fill="{LINE}">{legend}</text>')
     text = said(ring, rounds)
     width = max(LEFT + n * WIDE + 10, 610)
