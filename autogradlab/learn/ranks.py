@@ -21,6 +21,7 @@ import shutil
 import socket
 import sys
 import tempfile
+import warnings
 from pathlib import Path
 
 import autogradlab.distributed as dist
@@ -115,7 +116,9 @@ class Started(Ranks):
         self.cluster = self.client = None
         atexit.register(self.stop)
         try:
-            self._start()
+            with warnings.catch_warnings():  # such as IPython's, of a home that cannot be written to
+                warnings.simplefilter("ignore")
+                self._start()
         except BaseException:
             self.stop()
             raise
