@@ -18,10 +18,12 @@ def test_a_chapter_runs_and_its_panels_answer(notebook7, browser, screenshots):
     page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]", timeout=RUN_ALL)
     logged.clear()  # what Notebook 7 complains about while it loads
     for _ in range(5):  # one given before the kernel is connected is silently lost
+        if (asks := page.locator(".jp-Dialog .jp-mod-accept")).count():  # which kernel
+            asks.first.click()
         page.get_by_role("menuitem", name=re.compile("^Run")).click()
         page.locator(".lm-Menu-item[data-command='runmenu:run-all']").click()
         with contextlib.suppress(TimeoutError):
-            page.locator(".autogradlab-panel").first.wait_for(timeout=15_000)
+            page.locator(".autogradlab-panel").first.wait_for(timeout=30_000)
             break
     page.locator(".jp-CodeCell").last.locator(".autogradlab-panel").wait_for(timeout=RUN_ALL)  # the quiz
     page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]", timeout=RUN_ALL)
