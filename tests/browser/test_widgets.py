@@ -6,6 +6,7 @@ A control is found as a learner finds it, in the page; what is typed is listed h
 import functools
 import json
 import statistics
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -13,6 +14,7 @@ from lab_page import WIDTH, change_theme, keep_pictures, open_notebook, run_all,
 from playwright.sync_api import TimeoutError
 
 from autogradlab.course import notebooks
+from autogradlab.learn import explorers
 
 LEARN = "from autogradlab.learn"
 ASKED = "loss.backward() fills w.grad. With which two numbers?"  # by chapter 00
@@ -38,6 +40,9 @@ PANELS = {
     "checkpoints": (f"{LEARN}.explorers.checkpoints import explore_checkpoints\nexplore_checkpoints()", []),
     "timeline": (f"{LEARN}.explorers.timeline import explore_timeline\nexplore_timeline()", []),
     "views": (f"{LEARN}.explorers.views import explore_view\nexplore_view()", []),
+    "ring": (f"{LEARN}.explorers.ring import explore_ring\nexplore_ring()", []),
+    "call": (f"{LEARN}.explorers.call import explore_call\nexplore_call()", []),
+    "differences": (f"{LEARN}.explorers.differences import explore_differences\nexplore_differences()", []),
 }  # fmt: skip
 CONTROLS = "input[type=text], input[type=number], select, input[type=radio], button"
 # What says nothing by itself: a choice waits for its button, and a button adds nothing to a field that was left.
@@ -122,6 +127,11 @@ def answers(page, panel, act) -> float | None:
     return panel.evaluate("panel => panel.autogradlab.answered - panel.autogradlab.done")
 
 
+def test_no_explorer_is_left_out():
+    there = {path.stem for path in Path(explorers.__file__).parent.glob("[a-z]*.py")}
+    assert there <= set(PANELS)
+
+
 @pytest.mark.parametrize("name", PANELS)
 def test_every_control_answers_the_keyboard(page, times, name):
     panel, typed = find_panel(page, name), iter(PANELS[name][1])
@@ -146,7 +156,9 @@ def test_every_control_answers_the_keyboard(page, times, name):
     assert page.logged == []
 
 
-@pytest.mark.parametrize("name", ["slope", "descent", "stepper", "scaler", "checkpoints", "views"])
+@pytest.mark.parametrize(
+    "name", ["slope", "descent", "stepper", "scaler", "checkpoints", "views", "ring", "differences"]
+)
 def test_every_slider_follows_the_mouse(page, name):
     panel = find_panel(page, name)
     sliders = panel.locator(".noUi-target")
