@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from lab_page import TOKEN, wait_for
+from lab_page import TOKEN, WIDTH, wait_for
 from playwright.sync_api import sync_playwright
 
 import course
@@ -87,6 +87,14 @@ def browser():
         chromium = playwright.chromium.launch(executable_path=executable, args=QUIET + sandbox)
         yield chromium
         chromium.close()
+
+
+@pytest.fixture(scope="session")
+def visitor(browser):
+    """One who comes back: JupyterLab's own files are loaded once."""
+    context = browser.new_context(viewport={"width": WIDTH, "height": 1000})
+    yield context
+    context.close()
 
 
 @pytest.fixture(scope="session")

@@ -67,6 +67,7 @@ def run_all(page: Page) -> None:
 
 def keep_pictures(page: Page, name: str, folder: Path) -> None:
     """The whole notebook, in slices one can look at."""
+    page.set_viewport_size({"width": WIDTH, "height": 1000})  # JupyterLab adds a window's height below the last cell
     height = page.locator(".jp-NotebookPanel .jp-WindowedPanel-outer").first.evaluate("panel => panel.scrollHeight")
     height = min(height + 200, TALLEST)
     page.set_viewport_size({"width": WIDTH, "height": height})

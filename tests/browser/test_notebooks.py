@@ -4,7 +4,6 @@ import time
 
 import pytest
 from lab_page import (
-    WIDTH,
     change_theme,
     code_cells,
     keep_pictures,
@@ -25,8 +24,8 @@ def test_there_are_notebooks():
 
 
 @pytest.mark.parametrize("path", COURSE, ids=lambda path: path.stem)
-def test_run_all(lab, browser, screenshots, path, record_property):
-    page = browser.new_page(viewport={"width": WIDTH, "height": 1000})
+def test_run_all(lab, visitor, screenshots, path, record_property):
+    page = visitor.new_page()
     elsewhere, logged = [], []
     page.on("request", lambda request: elsewhere.append(request.url))
     page.on("console", lambda line: logged.append(f"{line.text} {line.location}") if line.type == "error" else None)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from lab_page import WIDTH, change_theme, keep_pictures, open_notebook, run_all, stumbles
+from lab_page import change_theme, keep_pictures, open_notebook, run_all, stumbles
 from playwright.sync_api import TimeoutError
 
 from autogradlab.course import notebooks
@@ -64,13 +64,13 @@ TEXTS = "[...panel.querySelectorAll('.widget-html-content')].map(part => part.in
 
 
 @pytest.fixture(scope="module")
-def page(root, lab, browser):
+def page(root, lab, visitor):
     """A notebook with one panel a cell, run in JupyterLab."""
     cells = [nbformat.v4.new_code_cell(code) for code, _ in PANELS.values()]
     (root / "work").mkdir(exist_ok=True)
     notebook = nbformat.v4.new_notebook(cells=cells, metadata=notebooks.NOTEBOOK_METADATA)
     nbformat.write(notebook, root / "work" / "panels.ipynb")
-    page = browser.new_page(viewport={"width": WIDTH, "height": 1000})
+    page = visitor.new_page()
     page.logged = []
     page.on("console", lambda message: page.logged.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: page.logged.append(str(error)))
