@@ -12,7 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, TimeoutError
 
 TOKEN = "browser-suite"
-WIDTH, SLICE, TALLEST = 1280, 1600, 40_000  # pixels
+WIDTH, SLICE = 1280, 1600  # pixels
 RUN_ALL = 120_000  # milliseconds
 MODEL = "() => window.jupyterapp.shell.currentWidget.content.model.toJSON()"  # the notebook as it is now
 
@@ -66,18 +66,18 @@ def run_all(page: Page) -> None:
 
 
 def keep_pictures(page: Page, name: str, folder: Path) -> None:
-    """The whole notebook, in slices one can look at."""
-    page.set_viewport_size({"width": WIDTH, "height": 1000})  # JupyterLab adds a window's height below the last cell
-    height = page.locator(".jp-NotebookPanel .jp-WindowedPanel-outer").first.evaluate("panel => panel.scrollHeight")
-    height = min(height + 200, TALLEST)
-    page.set_viewport_size({"width": WIDTH, "height": height})
-    page.wait_for_timeout(500)
-    outer = page.locator(".jp-NotebookPanel .jp-WindowedPanel-outer").first
-    outer.evaluate("panel => panel.scrollTop = 0")  # Run All leaves the last cell in view
-    page.wait_for_timeout(500)
-    for place, top in enumerate(range(0, height, SLICE), 1):
-        clip = {"x": 0, "y": top, "width": WIDTH, "height": min(SLICE, height - top)}
-        page.screenshot(path=folder / f"{name}-{place:02}.png", clip=clip)
+    """The whole notebook, in slices one can look at.  (One tall window would be painted at each change.)"""
+    page.set_viewport_size({"width": WIDTH, "height": SLICE})
+    panel = page.locator(".jp-NotebookPanel .jp-WindowedPanel-outer").first
+    seen = panel.evaluate("panel => panel.clientHeight")
+    height = panel.evaluate("""panel => {
+        const cells = panel.querySelectorAll('.jp-Cell'), last = cells[cells.length - 1].getBoundingClientRect();
+        return last.bottom - panel.getBoundingClientRect().top + panel.scrollTop;
+    }""")
+    for place, top in enumerate(range(0, int(height), seen), 1):
+        panel.evaluate("(panel, top) => { panel.scrollTop = top; }", top)
+        page.wait_for_timeout(50)
+        page.screenshot(path=folder / f"{name}-{place:02}.png")
 
 
 def change_theme(page: Page, name: str) -> None:
