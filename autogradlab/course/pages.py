@@ -47,10 +47,11 @@ def page(path: Path) -> str:
     """One notebook as it is stored, with its pictures and the text forms of its widgets, and no script at all."""
     from nbconvert import HTMLExporter
 
-    notebook, folds = read(path), []
+    notebook, kept = read(path), []
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
-            source = FOLD.sub(lambda found: _kept(found[0], folds), in_markdown(cell.source))
+            source = in_markdown(cell.source, lambda formula: _put_aside(formula, kept))
+            source = FOLD.sub(lambda found: f"\n\n{_put_aside(found[0], kept)}\n\n", source)
             cell.source = re.sub(r"(\]\([^)\s]+)\.ipynb\b", r"\1.html", source)
         elif cell.metadata.get("jupyter", {}).get("source_hidden"):
             cell.metadata["transient"] = {"remove_source": True}  # a question's source holds its answer
@@ -63,14 +64,15 @@ def page(path: Path) -> str:
     )
     made, _ = exporter.from_notebook_node(notebook, {"metadata": {"name": title(notebook), "path": str(path.parent)}})
     made = re.sub(r"<script\b.*?</script>", "", made, flags=re.DOTALL)
-    made = re.sub(r"<p>FOLD(\d+)DLOF</p>", lambda found: folds[int(found[1])], made)
+    for place in (r"<p>KEPT(\d+)TPEK</p>", r"KEPT(\d+)TPEK"):  # alone in its paragraph, or inside one
+        made = re.sub(place, lambda found: kept[int(found[1])], made)
     return made.replace("</head>", f"{STYLE}\n</head>", 1)
 
 
-def _kept(tag: str, folds: list[str]) -> str:
-    """A word in place of a folding tag: nbconvert would close <details> before its text begins."""
-    folds.append(tag)
-    return f"\n\nFOLD{len(folds) - 1}DLOF\n\n"
+def _put_aside(tag: str, kept: list[str]) -> str:
+    """A word in place of HTML: nbconvert closes each tag where it stands, <details> and <math> before their content."""
+    kept.append(tag)
+    return f"KEPT{len(kept) - 1}TPEK"
 
 
 def title(notebook) -> str:

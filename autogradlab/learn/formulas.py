@@ -1,6 +1,7 @@
 """Formulas: what stands between dollar signs becomes MathML, which browsers show without a script or a network."""
 
 import re
+from collections.abc import Callable
 from html import escape
 
 # $$...$$, or $...$ without a space inside the dollars, as in Jupyter's Markdown: "$5 and $6" is none.
@@ -30,7 +31,9 @@ def html(text: str) -> str:
     return "".join([*parts, escape(text[end:])])
 
 
-def in_markdown(markdown: str) -> str:
-    """Markdown with its formulas as MathML; code stays as it is."""
+def in_markdown(markdown: str, placed: Callable[[str], str] = str) -> str:
+    """Markdown with its formulas as MathML; code stays as it is.  placed: what to write in a formula's place."""
     parts = re.split(r"(```.*?```|`[^`\n]*`)", markdown, flags=re.DOTALL)
-    return "".join(part if i % 2 else FORMULA.sub(_formula, part) for i, part in enumerate(parts))
+    return "".join(
+        part if i % 2 else FORMULA.sub(lambda found: placed(_formula(found)), part) for i, part in enumerate(parts)
+    )
