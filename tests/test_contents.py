@@ -64,6 +64,16 @@ def test_saving_makes_a_copy_that_opens_from_then_on(course, contents):
     assert outputs(run(contents.get(CHAPTER)))[0]["data"]["text/plain"] == "mine"
 
 
+def test_what_is_saved_has_the_words_of_a_widget_and_not_its_view(course, contents):
+    """Its kernel is gone one day, and a view is then an error in place of the words."""
+    shown = notebook("the words")
+    view = {"model_id": "1", "version_major": 2, "version_minor": 0}
+    shown["cells"][0]["outputs"][0]["data"]["application/vnd.jupyter.widget-view+json"] = view
+    run(contents.save({"type": "notebook", "content": shown, "format": "json"}, CHAPTER))
+    assert outputs(run(contents.get(CHAPTER)))[0]["data"] == {"text/plain": "the words"}
+    assert len(shown["cells"][0]["outputs"][0]["data"]) == 2  # the page's own model stays
+
+
 def test_a_failed_first_save_leaves_nothing_behind(course, contents):
     with pytest.raises(HTTPError):
         run(contents.save({"type": "notebook", "content": {"cells": "no"}}, CHAPTER))

@@ -52,7 +52,7 @@ def test_tuples_of_one_number_and_of_none():
     assert tuple_parser(None)("(3,)") == (3,) and tuple_parser(None)("()") == ()
 
 
-@pytest.mark.parametrize(("typed", "why"), [("4", "1 numbers; 2"), ("4, 1, 2", "3 numbers"), ("4; 1", "whole numbers")])
+@pytest.mark.parametrize(("typed", "why"), [("4", "1 number; 2"), ("4, 1, 2", "3 numbers"), ("4; 1", "whole numbers")])
 def test_tuples_of_another_length_or_kind_are_refused(typed, why):
     with pytest.raises(Unreadable, match=why):
         tuple_parser(2)(typed)

@@ -32,7 +32,9 @@ def test_every_code_cell_and_every_output_is_there(page):
 
 
 def test_answers_and_reasons_are_folded_and_formulas_shown(page):
-    assert re.search(r"<mfrac><mrow>.+?</mrow><mrow>.+?</mrow></mfrac>", page) and "$$" not in page and "TPEK" not in page
+    assert (
+        re.search(r"<mfrac><mrow>.+?</mrow><mrow>.+?</mrow></mfrac>", page) and "$$" not in page and "TPEK" not in page
+    )
     assert not re.search(r"<(mi|mo|mrow|msub|mfrac)></\1>", page)
     tags = re.findall(r"</?details>", page)
     assert len(tags) > 20 and tags == ["<details>", "</details>"] * (len(tags) // 2)

@@ -50,7 +50,7 @@ def answer(panel, typed: str) -> None:
 def test_the_first_prediction_is_kept_and_said_again(course):
     answer(asked(), "(4, 1)")
     again = asked()
-    assert "Your first answer was (4, 1), which was not it." in said(again)
+    assert "Your first answer was “(4, 1)”, which was not it." in said(again)
     answer(again, "(1, 4)")
     kept = json.loads((course / "work" / "progress.json").read_text())
     assert kept == {"03_shapes": {"predictions": {ASKED: {"said": "(4, 1)", "right": False}}}}
@@ -67,6 +67,7 @@ def test_the_best_points_of_a_quiz_count(course):
     progress.quiz_points("Which copies?", 0.0)
     assert progress.load()["03_shapes"]["quiz"] == {"Which copies?": {"points": 0.5}}
     panel = quiz(ask("Which copies?", right=("a", "yes"), wrong={"b": "no"}))
+    assert "Before: 0.5 of 1 points; the best count. 0 of 1 answered" in said(panel)
     (entry,), (press,) = every(panel, widgets.RadioButtons), every(panel, widgets.Button)
     entry.value = "b"
     press.click()
@@ -83,7 +84,7 @@ def test_the_table_in_text_and_in_a_notebook(course):
     progress.exercise("03_shapes", checked="5 of 7", submitted="2026-11-30 10:15")
     lines = progress_table.text().splitlines()
     assert lines[1].split("  ")[0] == "[##########]" and lines[-1].endswith("2 of 2 questions answered in all")
-    assert "1 of 1, 1 points" in lines[1] and "5 of 7 pass, handed in 2026-11-30 10:15" in lines[1]
+    assert "1 of 1, 1 point " in lines[1] and "5 of 7 pass, handed in 2026-11-30 10:15" in lines[1]
     assert "1 of 1, 1 right" not in said(panel)
     every(panel, widgets.Button)[0].click()
     assert "1 of 1, 1 right" in said(panel) and '<progress max="2" value="2" aria-label=' in said(panel)

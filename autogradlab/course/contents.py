@@ -6,7 +6,9 @@ copy is what opens. The course's own files are never written, so an update never
 chapter anew, delete its copy.
 """
 
+import copy
 import os
+import platform
 
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 from tornado.web import HTTPError
@@ -40,6 +42,8 @@ class CourseContents(AsyncLargeFileManager):
     async def save(self, model, path=""):
         """Save; a chapter's first save makes the copy."""
         own = self._own_copy(path)
+        if own is not None and model.get("type") == "notebook" and model.get("content"):
+            model = {**model, "content": without_views(model["content"])}
         if own is not None and not os.path.exists(own):
             os.makedirs(os.path.dirname(own), exist_ok=True)
             with open(own, "x", encoding="utf-8"):
@@ -68,8 +72,31 @@ class CourseContents(AsyncLargeFileManager):
         return await super().rename_file(old_path, new_path)
 
 
+VIEW = "application/vnd.jupyter.widget-view+json"
+
+
+def without_views(notebook):
+    """The notebook without views of widgets: once their kernel is gone, they are errors that hide the words beside."""
+    notebook = copy.deepcopy(notebook)
+    cells = notebook.get("cells")
+    for cell in cells if isinstance(cells, list) else ():
+        for output in cell.get("outputs", ()):
+            output.get("data", {}).pop(VIEW, None)
+    return notebook
+
+
 def clear(notebook) -> None:
     """Take the outputs of a notebook away, as if it had never run."""
+    # What the kernel will say of itself: else JupyterLab writes it in and calls the notebook changed.
+    notebook["metadata"]["language_info"] = {
+        "codemirror_mode": {"name": "ipython", "version": 3},
+        "file_extension": ".py",
+        "mimetype": "text/x-python",
+        "name": "python",
+        "nbconvert_exporter": "python",
+        "pygments_lexer": "ipython3",
+        "version": platform.python_version(),
+    }
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":
             cell["outputs"], cell["execution_count"] = [], None

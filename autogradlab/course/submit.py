@@ -64,7 +64,8 @@ def _refusal(broken: list[str], exercise: Exercise) -> str:
     lines = "".join(f"\n  - {cell}" for cell in broken)
     return (
         f"Python cannot read these cells, so they would get no points:{lines}\n"
-        f"Nothing was handed in; what you handed in before still counts. Mend them, save, and run {door()} check "
+        "Nothing was handed in; what you may have handed in before still counts. "
+        f"Mend them, save, and run {door()} check "
         f"{exercise.number}. To hand it in as it is: {door()} submit {exercise.number} --anyway"
     )
 

@@ -40,7 +40,7 @@ def number(question: str, *, answer: float, why: str, replies: dict | None = Non
 def tuple(question: str, *, answer: tuple, why: str, replies: dict | None = None, length: int | None = None) -> Panel:
     """A shape, strides, or other whole numbers."""
     asked = Question(question, answer, why, replies or {}, tuple_parser(length))
-    return _ask(asked, field("such as (4, 1)", question), "whole numbers in brackets")
+    return _ask(asked, field("such as (7, 5)", question), "whole numbers in brackets")
 
 
 def text(question: str, *, answer: str, why: str, replies: dict | None = None) -> Panel:
@@ -78,7 +78,8 @@ def _ask(asked: Question, entry, kind: str, below: bool = False) -> Panel:
     before = progress.earlier(asked.text)
     if before is not None:
         verdict = "which was right" if before["right"] else "which was not it"
-        said.value = f"<small>Your first answer was {escape(before['said'])}, {verdict}.</small>"
+        first = f"Your first answer was “{escape(before['said'])}”, {verdict}."
+        said.value = f"<small>{first} Answer again to read why.</small>"
     title = note(f"<b>Predict.</b> {html(asked.text)}")
     folded = (
         f"<p><b>Predict.</b> {html(asked.text)} <i>({escape(kind)}; run this cell to answer here)</i></p>"

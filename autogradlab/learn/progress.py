@@ -94,6 +94,16 @@ def earlier(question: str) -> dict | None:
         return None
 
 
+def earlier_points(asked: list[str]) -> float | None:
+    """The points kept for these questions of a quiz; None if none of them was answered."""
+    try:
+        kept = [answer for part in load().values() for answer in part.get("quiz", {}).items()]
+    except Stop:
+        return None
+    points = [float(facts.get("points", 0)) for question, facts in kept if question in asked]
+    return sum(points) if points else None
+
+
 def prediction(question: str, said: str, right: bool) -> str:
     """Keep an answer, the first one; what is returned says why it could not be kept, mostly nothing."""
 

@@ -39,7 +39,7 @@ class Row:
         return [
             self.chapter,
             f"{made} of {asked}, {right} right" if asked else "-",
-            f"{answered} of {of}, {points:g} points" if of else "-",
+            f"{answered} of {of}, {points:g} point{'s' * (points != 1)}" if of else "-",
             self.exercise or "-",
         ]
 

@@ -88,9 +88,9 @@ def tuple_parser(length: int | None) -> Callable[[str], tuple[int, ...]]:
         inner = str(typed).strip().removeprefix("torch.Size").strip(" ()[]")
         parts = [p.strip() for p in inner.split(",") if p.strip()]
         if not all(re.fullmatch(r"-?\d+", p) for p in parts):
-            raise Unreadable(f"{typed!r} is not a tuple of whole numbers: type something like (4, 1).")
+            raise Unreadable(f"{typed!r} is not a tuple of whole numbers: type something like (7, 5).")
         if length is not None and len(parts) != length:
-            raise Unreadable(f"{typed!r} has {len(parts)} numbers; {length} are asked for.")
+            raise Unreadable(f"{typed!r} has {len(parts)} number{'s' * (len(parts) != 1)}; {length} are asked for.")
         return tuple(int(p) for p in parts)
 
     return parse

@@ -82,6 +82,8 @@ def quiz(*items: Item) -> Panel:
         raise ValueError("quiz: give at least one question, made with ask().")
     attempt = Attempt(list(items))
     total = note(attempt.score())
+    if (before := progress.earlier_points([item.text for item in items])) is not None:
+        total.value = f"Before: {before:g} of {len(items)} points; the best count. {attempt.score()}"
     parts = []
     for index, item in enumerate(items):
         parts += _question(attempt, index, item, total)

@@ -35,6 +35,7 @@ def test_run_all(lab, visitor, screenshots, path, record_property):
         open_notebook(page, lab, path.relative_to(notebooks.FOLDER.parent).as_posix())
         page.screenshot(path=screenshots / f"{path.stem}-00-opened.png")
         assert page.locator(".jp-Dialog, .Toastify__toast").count() == 0
+        assert page.locator(".lm-TabBar-tab.jp-mod-dirty").count() == 0, "changed before anybody changed it"
         run_all(page)
         took = time.monotonic() - began
         cells = code_cells(page)
