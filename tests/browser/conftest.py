@@ -1,7 +1,8 @@
 """The browser suite: JupyterLab with the course's options on a copy of the notebooks, and Chromium to look at it.
 
 `.ci/run browser` installs what this needs and runs it. CHROMIUM names the browser, BROWSER_SCREENSHOTS the folder for
-the pictures. Works on a copy of notebooks/: JupyterLab saves what it runs, and answers are kept.
+the pictures: of each chapter in the light theme; with BROWSER_ALL=1 in the dark one and as a page too. Works on a copy
+of notebooks/: JupyterLab saves what it runs, and answers are kept.
 """
 
 import contextlib
@@ -13,7 +14,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from lab_page import TOKEN, WIDTH, wait_for
+from lab_page import TOKEN, WIDTH, open_lab, wait_for
 from playwright.sync_api import sync_playwright
 
 import course
@@ -89,12 +90,16 @@ def browser():
         chromium.close()
 
 
-@pytest.fixture(scope="session")
-def visitor(browser):
-    """One who comes back: JupyterLab's own files are loaded once."""
-    context = browser.new_context(viewport={"width": WIDTH, "height": 1000})
-    yield context
-    context.close()
+@pytest.fixture(scope="module")
+def page(browser, lab):
+    """JupyterLab, with no notebook open. What it logs as an error lies in page.logged."""
+    page = browser.new_page(viewport={"width": WIDTH, "height": 1000})
+    page.logged = []
+    page.on("console", lambda it: page.logged.append(f"{it.text} {it.location}") if it.type == "error" else None)
+    page.on("pageerror", lambda error: page.logged.append(str(error)))
+    open_lab(page, lab)
+    yield page
+    page.close()
 
 
 @pytest.fixture(scope="session")
@@ -102,6 +107,11 @@ def screenshots(tmp_path_factory) -> Path:
     folder = Path(os.environ.get("BROWSER_SCREENSHOTS") or tmp_path_factory.mktemp("screenshots"))
     folder.mkdir(parents=True, exist_ok=True)
     return folder
+
+
+@pytest.fixture(scope="session")
+def all_pictures() -> bool:
+    return os.environ.get("BROWSER_ALL", "") not in ("", "0")
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -1,10 +1,12 @@
 """JupyterLab in a browser: open a notebook, run it, look at it, change its theme; and what axe finds in it."""
 
+import base64
 import contextlib
 import subprocess
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -16,8 +18,26 @@ WIDTH, SLICE = 1280, 1600  # pixels
 RUN_ALL = 120_000  # milliseconds
 MODEL = "() => window.jupyterapp.shell.currentWidget.content.model.toJSON()"  # the notebook as it is now
 
-# Whether code cell number `place` has run. (Not read off the page: a cell whose source is folded has no prompt there.)
-RAN = f"place => ({MODEL})().cells.filter(cell => cell.cell_type === 'code')[place].execution_count !== null"
+# Whether code cell number `place` has run, or an error has stopped those before it.  (Not read off the page: a cell
+# whose source is folded has no prompt there.)
+RAN = f"""place => {{
+    const cells = ({MODEL})().cells.filter(cell => cell.cell_type === 'code');
+    const raised = cell => cell.outputs.some(output => output.output_type === 'error');
+    const stops = cell => raised(cell) && !(cell.metadata.tags || []).includes('raises-exception');
+    return cells[place].execution_count !== null || cells.some(stops);
+}}"""
+WCAG, CONTRAST = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa"), ("color-contrast",)
+OPEN = """async path => {
+    await window.jupyterapp.commands.execute('docmanager:open', {path, factory: 'Notebook'});
+}"""
+CLOSE = """async () => {
+    const panel = window.jupyterapp.shell.currentWidget;
+    const late = new Promise((_, reject) => setTimeout(reject, 30000, new Error('a question, or no answer')));
+    await Promise.race([panel.context.save(), late]);
+    await Promise.race([panel.sessionContext.shutdown(), late]);
+    panel.dispose();
+}"""
+CONNECTED = "() => window.jupyterapp.shell.currentWidget.sessionContext.session?.kernel?.status === 'idle'"
 
 
 def wait_for(address: str, server: subprocess.Popen, log: Path) -> None:
@@ -30,15 +50,26 @@ def wait_for(address: str, server: subprocess.Popen, log: Path) -> None:
     pytest.fail(f"JupyterLab did not start:\n{log.read_text()}")
 
 
-def open_notebook(page: Page, lab: str, name: str) -> None:
+def open_lab(page: Page, lab: str) -> None:
+    page.goto(f"{lab}/lab?token={TOKEN}&reset")
+    page.wait_for_selector(".jp-Launcher", timeout=60_000)
+
+
+def open_notebook(page: Page, name: str) -> None:
     """name: its path below the course's folder."""
-    page.goto(f"{lab}/lab/tree/{name}?token={TOKEN}&reset")
+    page.evaluate(OPEN, name)
     page.wait_for_selector(".jp-NotebookPanel .jp-Cell", timeout=60_000)
     wait_until_idle(page)
 
 
+def close_notebook(page: Page) -> None:
+    """Saved, and its kernel stopped."""
+    page.evaluate(CLOSE)
+
+
 def wait_until_idle(page: Page) -> None:
     page.wait_for_selector(".jp-Spinner", state="detached", timeout=60_000)
+    page.wait_for_function(CONNECTED, timeout=RUN_ALL)
     page.locator("#jp-main-statusbar", has_text="| Idle").wait_for(timeout=RUN_ALL)
     page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]", timeout=RUN_ALL)
 
@@ -74,22 +105,30 @@ def keep_pictures(page: Page, name: str, folder: Path) -> None:
         const cells = panel.querySelectorAll('.jp-Cell'), last = cells[cells.length - 1].getBoundingClientRect();
         return last.bottom - panel.getBoundingClientRect().top + panel.scrollTop;
     }""")
+    devtools = page.context.new_cdp_session(page)
     for place, top in enumerate(range(0, int(height), seen), 1):
         panel.evaluate("(panel, top) => { panel.scrollTop = top; }", top)
-        page.wait_for_timeout(50)
-        page.screenshot(path=folder / f"{name}-{place:02}.png")
+        taken = devtools.send("Page.captureScreenshot", {"optimizeForSpeed": True})["data"]
+        (folder / f"{name}-{place:02}.png").write_bytes(base64.b64decode(taken))
+    devtools.detach()
+
+
+def themes(page: Page) -> list[str]:
+    """Both, the one on the page first."""
+    return sorted(["Light", "Dark"], key=lambda name: page.locator(f"body[data-jp-theme-name$='{name}']").count() == 0)
 
 
 def change_theme(page: Page, name: str) -> None:
-    """name: "JupyterLab Light" or "JupyterLab Dark"."""
+    """name: Light or Dark."""
+    name = f"JupyterLab {name}"
     page.evaluate("name => window.jupyterapp.commands.execute('apputils:change-theme', {theme: name})", name)
     page.wait_for_selector(f"body[data-jp-theme-name='{name}']", state="attached")
 
 
-def stumbles(page: Page, where: str) -> list[str]:
-    """What axe finds, serious or worse, in the parts of the page that the selector names."""
-    options = {"resultTypes": ["violations"], "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}
-    found = Axe().run(page, context=where, options=options).response["violations"]
+def stumbles(page: Page, where: str, but: str = "[hidden]", rules: Sequence[str] = WCAG) -> list[str]:
+    """What axe finds, serious or worse, in the parts of the page that the selector names, without those in `but`."""
+    options = {"resultTypes": ["violations"], "runOnly": rules}
+    found = Axe().run(page, context={"include": [where], "exclude": [but]}, options=options).response["violations"]
     return [
         f"{violation['id']}: {violation['help']}: {node['target']} {node['html'][:200]} {node['failureSummary'][:300]}"
         for violation in found

@@ -3,27 +3,35 @@
 import contextlib
 import re
 
-from lab_page import RUN_ALL, TOKEN, WIDTH, stumbles
+import pytest
+from lab_page import CONNECTED, RAN, RUN_ALL, TOKEN, WIDTH, stumbles
 from playwright.sync_api import TimeoutError
 
 CHAPTER = "notebooks/part1_tensors_and_autograd/06_autograd.ipynb"
 
 
-def test_a_chapter_runs_and_its_panels_answer(notebook7, browser, screenshots):
+@pytest.fixture
+def page(browser):
     page = browser.new_page(viewport={"width": WIDTH, "height": 1000})
+    yield page
+    page.close()
+
+
+def test_a_chapter_runs_and_its_panels_answer(notebook7, page, screenshots):
     logged = []
     page.on("pageerror", lambda error: logged.append(str(error)))
     page.goto(f"{notebook7}/notebooks/{CHAPTER}?token={TOKEN}")
     page.wait_for_selector(".jp-NotebookPanel .jp-Cell", timeout=60_000)
     page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]", timeout=RUN_ALL)
+    page.wait_for_function(CONNECTED, timeout=60_000)
     logged.clear()  # what Notebook 7 complains about while it loads
     for _ in range(5):  # one given before the kernel is connected is silently lost
-        if (asks := page.locator(".jp-Dialog .jp-mod-accept")).count():  # which kernel
-            asks.first.click()
-        page.get_by_role("menuitem", name=re.compile("^Run")).click()
-        page.locator(".lm-Menu-item[data-command='runmenu:run-all']").click()
         with contextlib.suppress(TimeoutError):
-            page.locator(".autogradlab-panel").first.wait_for(timeout=30_000)
+            if (asks := page.locator(".jp-Dialog .jp-mod-accept")).count():  # which kernel
+                asks.first.click()
+            page.get_by_role("menuitem", name=re.compile("^Run")).click(timeout=5000)
+            page.locator(".lm-Menu-item[data-command='runmenu:run-all']").click(timeout=5000)
+            page.wait_for_function(RAN, arg=0, timeout=8000)
             break
     page.locator(".jp-CodeCell").last.locator(".autogradlab-panel").wait_for(timeout=RUN_ALL)  # the quiz
     page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]", timeout=RUN_ALL)
@@ -37,4 +45,3 @@ def test_a_chapter_runs_and_its_panels_answer(notebook7, browser, screenshots):
     page.screenshot(path=screenshots / "notebook7.png")
     assert stumbles(page, ".jp-OutputArea") == []
     assert logged == []
-    page.close()
