@@ -19,13 +19,15 @@ RUN_ALL = 120_000  # milliseconds
 MODEL = "() => window.jupyterapp.shell.currentWidget.content.model.toJSON()"  # the notebook as it is now
 
 # Whether code cell number `place` has run, or an error has stopped those before it.  (Not read off the page: a cell
-# whose source is folded has no prompt there.)
-RAN = f"""place => {{
-    const cells = ({MODEL})().cells.filter(cell => cell.cell_type === 'code');
-    const raised = cell => cell.outputs.some(output => output.output_type === 'error');
-    const stops = cell => raised(cell) && !(cell.metadata.tags || []).includes('raises-exception');
-    return cells[place].execution_count !== null || cells.some(stops);
-}}"""
+# whose source is folded has no prompt there.  Asked now and then: it takes the notebook's time.)
+RAN = """place => {
+    const all = window.jupyterapp.shell.currentWidget.content.widgets.map(cell => cell.model);
+    const cells = all.filter(cell => cell.type === 'code');
+    const raised = ({outputs}) => Array.from({length: outputs.length}, (_, i) => outputs.get(i).type).includes('error');
+    const stops = cell => raised(cell) && !(cell.getMetadata('tags') || []).includes('raises-exception');
+    return cells[place].executionCount !== null || cells.some(stops);
+}"""
+OFTEN = 200  # milliseconds
 WCAG, CONTRAST = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa"), ("color-contrast",)
 OPEN = """async path => {
     await window.jupyterapp.commands.execute('docmanager:open', {path, factory: 'Notebook'});
@@ -90,9 +92,9 @@ def run_all(page: Page) -> None:
     for _ in range(5):
         menu(page, "Run", "runmenu:run-all")
         with contextlib.suppress(TimeoutError):
-            page.wait_for_function(RAN, arg=0, timeout=8000)
+            page.wait_for_function(RAN, arg=0, timeout=8000, polling=OFTEN)
             break
-    page.wait_for_function(RAN, arg=len(code_cells(page)) - 1, timeout=RUN_ALL)
+    page.wait_for_function(RAN, arg=len(code_cells(page)) - 1, timeout=RUN_ALL, polling=OFTEN)
     wait_until_idle(page)
 
 

@@ -4,7 +4,7 @@ import contextlib
 import re
 
 import pytest
-from lab_page import CONNECTED, RAN, RUN_ALL, TOKEN, WIDTH, stumbles
+from lab_page import CONNECTED, OFTEN, RAN, RUN_ALL, TOKEN, WIDTH, stumbles
 from playwright.sync_api import TimeoutError
 
 CHAPTER = "notebooks/part1_tensors_and_autograd/06_autograd.ipynb"
@@ -31,7 +31,7 @@ def test_a_chapter_runs_and_its_panels_answer(notebook7, page, screenshots):
                 asks.first.click()
             page.get_by_role("menuitem", name=re.compile("^Run")).click(timeout=5000)
             page.locator(".lm-Menu-item[data-command='runmenu:run-all']").click(timeout=5000)
-            page.wait_for_function(RAN, arg=0, timeout=8000)
+            page.wait_for_function(RAN, arg=0, timeout=8000, polling=OFTEN)
             break
     page.locator(".jp-CodeCell").last.locator(".autogradlab-panel").wait_for(timeout=RUN_ALL)  # the quiz
     page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status=idle]", timeout=RUN_ALL)
