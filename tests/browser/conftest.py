@@ -92,9 +92,10 @@ def browser():
 
 @pytest.fixture(scope="module")
 def page(browser, lab):
-    """JupyterLab, with no notebook open. What it logs as an error lies in page.logged."""
+    """JupyterLab, with no notebook open. page.logged: what it logs as an error; page.asked: what it asks for, where."""
     page = browser.new_page(viewport={"width": WIDTH, "height": 1000})
-    page.logged = []
+    page.logged, page.asked = [], []
+    page.on("request", lambda request: page.asked.append(request.url))
     page.on("console", lambda it: page.logged.append(f"{it.text} {it.location}") if it.type == "error" else None)
     page.on("pageerror", lambda error: page.logged.append(str(error)))
     open_lab(page, lab)

@@ -30,9 +30,8 @@ def test_there_are_notebooks():
 
 @pytest.mark.parametrize("path", COURSE, ids=lambda path: path.stem)
 def test_run_all(lab, page, screenshots, all_pictures, path, record_property):
-    elsewhere = []
     page.logged.clear()
-    page.on("request", lambda request: elsewhere.append(request.url))
+    page.asked.clear()
     page.set_viewport_size({"width": WIDTH, "height": 1000})
     try:
         began = time.monotonic()
@@ -57,7 +56,7 @@ def test_run_all(lab, page, screenshots, all_pictures, path, record_property):
             found += [f"{theme}: {line}" for line in stumbles(page, OUTPUTS, rules=rules)]
         assert not found, "\n".join(found)
         local = (lab, lab.replace("http", "ws"), "data:", "blob:")
-        assert [url for url in elsewhere if not url.startswith(local)] == []
+        assert [url for url in page.asked if not url.startswith(local)] == []
         assert page.logged == []
     except BaseException:
         page.screenshot(path=screenshots / f"{path.stem}-failed.png")
