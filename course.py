@@ -22,7 +22,7 @@ for maintainers:
     python3 course.py lock             resolve the dependencies again
     python3 course.py format           format, and mend what the linter can mend
 
-Every command but `lab`, `notebook` and `lock` says more with --help; these two hand further options to Jupyter.
+Every command but `lock` says more with --help; `lab` and `notebook` hand further options to Jupyter.
 
 Python 3.11 or newer is all it needs. The environment is made in .venv beside this file, from the versions and hashes
 in requirements.lock; once made, nothing is downloaded until that lock changes.
@@ -93,7 +93,7 @@ def jupyter_options():
         "--ServerApp.root_dir=" + ROOT,
         "--ServerApp.ip=127.0.0.1",
         "--ServerApp.contents_manager_class=autogradlab.course.contents.CourseContents",
-        "--ServerApp.log_level=WARN",
+        "--ServerApp.log_level=ERROR",
         "--LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb",
         "--JupyterNotebookApp.default_url=/notebooks/notebooks/00_start_here.ipynb",
         "--LabApp.news_url=None",
@@ -102,7 +102,23 @@ def jupyter_options():
     ]
 
 
+OPENING = """Opens the course in %s, at chapter 00; sets up first what is missing.
+
+    python3 course.py %s [OPTION ...]
+
+Options go on to Jupyter, for instance:
+
+    --no-browser                say the address, open nothing
+    --ServerApp.port=8890       another port
+    --help-all                  every option of Jupyter's
+"""
+
+
 def dispatch(command, arguments, as_door):
+    if command in OPENED_BY and ("-h" in arguments or "--help" in arguments):
+        said = OPENING % ("JupyterLab" if command == "lab" else "Notebook 7", command)
+        print(said if as_door else said.replace("python3 course.py", "autogradlab"))
+        return 0
     setting = load_set_up()
     doctor = os.path.join(ROOT, "autogradlab", "learn", "doctor.py")
     here = os.path.join(ROOT, "autogradlab", "course")

@@ -150,6 +150,17 @@ def test_a_flat_curve_can_be_drawn():
     assert "nan" not in svg and "slope by backward 0.0000" in svg
 
 
+def test_slope_tells_its_axes_and_draws_what_is_finite():
+    said = re.findall(r"<text[^>]*>([^<]*)</text>", Slope(lambda t: t**2 - 1, -3, 2).svg(1.0))
+    assert said == ["-3", "2", "0", "-1", "8", "0"]
+    assert ">0<" not in Slope(lambda t: t + 5, 1, 2).svg(1.0)
+    svg = Slope(lambda t: t.log(), -1, 1).svg(-0.5)
+    assert not re.search(r'="[^"]*(nan|inf)[^"]*"', svg.replace(Slope(lambda t: t.log(), -1, 1).text(-0.5), ""))
+    assert "<polyline" in svg and "<circle" not in svg
+    with pytest.raises(ValueError, match="nowhere finite from -2 to -1"):
+        explore_slope(lambda t: t.log(), -2, -1, -1.5)
+
+
 def test_the_slope_view_follows_its_slider():
     panel = explore_slope(lambda t: t**2, name="t^2")
     (slider,) = every(panel, widgets.BoundedFloatText)

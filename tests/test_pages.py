@@ -18,6 +18,7 @@ def page():
 def test_a_page_needs_no_script_and_no_network(page):
     assert "<script" not in page
     assert not re.findall(r'(?:src|href)="(?:https?:)?//[^"]*"', page)
+    assert page.index("A page to read") < page.index("<h1")
     assert "<title>Autograd" in page and 'lang="en"' in page
 
 

@@ -25,6 +25,9 @@ main [data-mime-type="application/vnd.jupyter.stderr"] span { color: inherit !im
 main a { text-decoration: underline !important; }
 </style>"""
 
+HERE = """<p><i>A page to read. Panels stand here as words, and where a cell says "Not done yet" or asks you to run it,
+that is for the course itself: <code>python3 course.py lab</code>.</i></p>"""
+
 
 @says_why
 def main(argv: list[str]) -> int:
@@ -66,7 +69,7 @@ def page(path: Path) -> str:
     made = re.sub(r"<script\b.*?</script>", "", made, flags=re.DOTALL)
     for place in (r"<p>KEPT(\d+)TPEK</p>", r"KEPT(\d+)TPEK"):  # alone in its paragraph, or inside one
         made = re.sub(place, lambda found: kept[int(found[1])], made)
-    return made.replace("</head>", f"{STYLE}\n</head>", 1)
+    return made.replace("</head>", f"{STYLE}\n</head>", 1).replace("<main>", f"<main>\n{HERE}", 1)
 
 
 def _put_aside(tag: str, kept: list[str]) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import autogradlab as torch
 from autogradlab.learn.panel import Panel, note, number, slid
-from autogradlab.viz.picture import FILLS, LINE, ORANGE, on_paper, sheet
+from autogradlab.viz.picture import FILLS, LINE, ORANGE, PALE, on_paper, sheet
 
 WIDTH, HEIGHT, PAD = 460, 260, 14
+LEFT, FOOT = 54, 18  # for the numbers beside and below the curve
 
 
 class Slope:
@@ -38,26 +40,55 @@ class Slope:
     def svg(self, x: float) -> str:
         """The curve, the point and its tangent."""
         points = [self.low + (self.high - self.low) * i / 80 for i in range(81)]
-        heights = [self.value(p) for p in points]
-        bottom, top = min(heights), max(heights)
+        heights = {p: h for p in points if math.isfinite(h := self.value(p))}
+        if not heights:
+            raise ValueError(
+                f"{self.name} is nowhere finite from {self.low:g} to {self.high:g}: give another low and high"
+            )
+        bottom, top = min(heights.values()), max(heights.values())
 
         def at(px: float, py: float) -> tuple[float, float]:
-            across = PAD + (px - self.low) / (self.high - self.low) * (WIDTH - 2 * PAD)
-            return across, HEIGHT - PAD - (py - bottom) / (top - bottom or 1) * (HEIGHT - 2 * PAD)
+            across = LEFT + PAD + (px - self.low) / (self.high - self.low) * (WIDTH - LEFT - 2 * PAD)
+            return across, HEIGHT - FOOT - PAD - (py - bottom) / (top - bottom or 1) * (HEIGHT - FOOT - 2 * PAD)
 
-        curve = " ".join("{:.1f},{:.1f}".format(*at(p, h)) for p, h in zip(points, heights, strict=True))
-        slope, y = self.by_backward(x), self.value(x)
-        reach = (self.high - self.low) / 6
+        curve = " ".join("{:.1f},{:.1f}".format(*at(p, h)) for p, h in heights.items())
+        body = (
+            f'<rect x="{LEFT}" width="{WIDTH - LEFT}" height="{HEIGHT - FOOT}" fill="none" stroke="{LINE}"/>'
+            f"{self._numbers(at, bottom, top)}"
+            f'<polyline points="{curve}" fill="none" stroke="{LINE}" stroke-width="2"/>'
+            f"{self._tangent(at, x)}"
+        )
+        return on_paper(sheet(WIDTH, HEIGHT, body), self.text(x))
+
+    def _tangent(self, at: Callable, x: float) -> str:
+        slope, y, reach = self.by_backward(x), self.value(x), (self.high - self.low) / 6
+        if not math.isfinite(slope + y):
+            return ""
         (x1, y1), (x2, y2) = at(x - reach, y - slope * reach), at(x + reach, y + slope * reach)
         cx, cy = at(x, y)
-        body = (
-            f'<rect width="{WIDTH}" height="{HEIGHT}" fill="none" stroke="{LINE}"/>'
-            f'<polyline points="{curve}" fill="none" stroke="{LINE}" stroke-width="2"/>'
+        return (
             f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{ORANGE}" stroke-width="3" '
             f'stroke-dasharray="7 4"/>'
             f'<circle cx="{cx:.1f}" cy="{cy:.1f}" r="6" fill="{FILLS["output"]}" stroke="{ORANGE}" stroke-width="2"/>'
         )
-        return on_paper(sheet(WIDTH, HEIGHT, body), self.text(x))
+
+    def _numbers(self, at: Callable, bottom: float, top: float) -> str:
+        """Both axes, told by their ends, and the lines x = 0 and f(x) = 0 where they are in sight."""
+        drawn, digits = [], 1 - math.floor(math.log10(top - bottom or 1))
+        for x in (self.low, self.high, *([0] if self.low < 0 < self.high else [])):
+            across = at(x, bottom)[0]
+            drawn.append(f'<text x="{across:.1f}" y="{HEIGHT - 4}" text-anchor="middle">{x:g}</text>')
+            if x == 0:
+                drawn.append(f'<line x1="{across:.1f}" y1="0" x2="{across:.1f}" y2="{HEIGHT - FOOT}" stroke="{PALE}"/>')
+        for y in (bottom, top, *([0] if bottom < 0 < top else [])):
+            down = at(self.low, y)[1]
+            crowded = y == 0 and min(abs(down - at(self.low, end)[1]) for end in (bottom, top)) < 14
+            said = f"{round(y, digits) + 0.0:,g}"
+            if not crowded or y in (bottom, top):
+                drawn.append(f'<text x="{LEFT - 4}" y="{down + 4:.1f}" text-anchor="end">{said}</text>')
+            if y == 0:
+                drawn.append(f'<line x1="{LEFT}" y1="{down:.1f}" x2="{WIDTH}" y2="{down:.1f}" stroke="{PALE}"/>')
+        return "".join(drawn)
 
 
 def explore_slope(f: Callable, low: float = -4.0, high: float = 3.0, start: float = 2.0, name: str = "f(x)") -> Panel:
