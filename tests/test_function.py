@@ -210,6 +210,25 @@ def test_a_backward_that_returns_the_wrong_thing_is_named(backward, error, words
         broken.apply(leaf(1.0, 2.0)).sum().backward()
 
 
+def test_a_gradient_for_a_number_is_refused():
+    class Times(Function):
+        @staticmethod
+        def forward(ctx, x, index, factor):
+            return x * factor
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 2, g, for_the_factor
+
+    x, index = leaf(1.0, 2.0), torch.tensor([0, 1])
+    for_the_factor = None
+    Times.apply(x, index, 2.0).sum().backward()  # one for an integer tensor is ignored
+    assert x.grad.tolist() == [2.0, 2.0]
+    for_the_factor = torch.ones(2)
+    with pytest.raises(RuntimeError, match="different than None at position 3, but the corresponding forward input"):
+        Times.apply(x, index, 2.0).sum().backward()
+
+
 def test_a_function_is_not_instantiated():
     with pytest.raises(RuntimeError, match="Cube.apply"):
         Cube()

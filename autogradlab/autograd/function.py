@@ -120,6 +120,12 @@ class FunctionNode(Node):
                 f"function {self.name()} returned an incorrect number of gradients (expected {expected}, got "
                 f"{len(results)}): backward returns one for each input of forward, None where there is none."
             )
+        for i in range(expected):
+            if results[i] is not None and i not in self.positions:
+                raise RuntimeError(
+                    f"function {self.name()} returned a gradient different than None at position {i + 1}, but the "
+                    "corresponding forward input was not a Variable: return None for what is no tensor."
+                )
         if not keep and self.saved:
             self.saved = FREED
         return [self.as_gradient(results[i], edge, lift) for i, edge in zip(self.positions, self.edges, strict=True)]
