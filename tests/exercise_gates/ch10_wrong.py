@@ -35,6 +35,10 @@ def walks_from_0(shape, stride, offset):
     return walked(shape, stride, 0)
 
 
+def first_two_dimensions(shape, stride, offset):
+    return walked(shape[:2], stride[:2], offset)
+
+
 def first_index_fastest(shape, stride, offset):
     cells = [offset]
     for n, s in zip(shape, stride, strict=True):
@@ -64,6 +68,10 @@ def nothing_without_dimensions(shape, stride, offset):
 def two_dimensions_only(shape, stride, offset):
     (m, n), (s, t) = shape, stride
     return [offset + i * s + j * t for i in range(m) for j in range(n)]
+
+
+def compares_the_reach(shape, stride):
+    return needed(shape, stride, 0) < math.prod(shape)
 
 
 def looks_for_0(shape, stride):
@@ -257,6 +265,7 @@ WRONG = (
     ("cells_needed", from_cell_0, "The offset is missing"),
     ("cells_needed", counts_elements, "That counts elements"),
     ("cells_needed", a_step_too_many, "A dimension of size n is stepped along n - 1 times"),
+    ("walk", first_two_dimensions, "Only the first two dimensions were walked"),
     ("walk", walks_from_0, "The walk begins at the offset"),
     ("walk", first_index_fastest, "The cells are right, their order is not"),
     ("walk", one_after_the_other, "that is a contiguous tensor"),
@@ -264,6 +273,7 @@ WRONG = (
     ("walk", each_cell_once, "A cell that two elements share is visited twice"),
     ("walk", nothing_without_dimensions, "A tensor without dimensions has one element"),
     ("walk", two_dimensions_only, "let each dimension in turn make size steps"),
+    ("overlaps", compares_the_reach, "The reach was compared with the number of elements"),
     ("overlaps", looks_for_0, "along a size of 1 nobody steps"),
     ("overlaps", looks_as_pytorch_does, "Windows overlap with strides that are not 0"),
     ("overlaps", not_contiguous, "Not contiguous is something else"),

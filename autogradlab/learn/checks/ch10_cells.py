@@ -92,6 +92,10 @@ walk = Check(
         mistakes=(
             Mistake(lambda shape, stride, offset: enumerated.cells(shape, stride, 0), "The walk begins at the offset."),
             Mistake(
+                lambda shape, stride, offset: enumerated.cells(shape[:2], stride[:2], offset),
+                "Only the first two dimensions were walked. Every dimension multiplies the number of cells.",
+            ),
+            Mistake(
                 _columns_first,
                 "The cells are right, their order is not: the last dimension moves fastest, as when one reads.",
             ),
@@ -143,6 +147,11 @@ overlaps = Check(
         fresh=ch10_fresh.layouts,
         hidden="fresh layouts, interleaved ones among them",
         mistakes=(
+            Mistake(
+                lambda shape, stride: _needed(shape, stride, 0) < math.prod(shape),
+                "The reach was compared with the number of elements. A view can leave out one cell and visit another "
+                "twice: look at the cells themselves.",
+            ),
             Mistake(
                 lambda shape, stride: 0 in stride and 0 not in shape,
                 "Only strides of 0 were looked at. Windows overlap with strides that are not 0. And along a size of 1 "
