@@ -99,3 +99,8 @@ def test_other_notebooks_are_left_alone(course, contents):
     assert outputs(run(contents.get("work/free.ipynb")))[0]["data"]["text/plain"] == "2"
     run(contents.save({"type": "notebook", "content": notebook("3"), "format": "json"}, "work/free.ipynb"))
     assert outputs(run(contents.get("work/free.ipynb")))[0]["data"]["text/plain"] == "3"
+
+
+def test_what_only_maintainers_need_is_not_listed(course, contents):
+    (course / "notebooks" / "inventory.yml").write_text("a: 1")
+    assert [entry["name"] for entry in asyncio.run(contents.get("notebooks"))["content"]] == ["part1"]

@@ -12,12 +12,17 @@ import platform
 
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 from tornado.web import HTTPError
+from traitlets import default
 
 CHAPTERS, OWN = "notebooks", os.path.join("work", "notebooks")
 
 
 class CourseContents(AsyncLargeFileManager):
     """The files under the course's folder, the chapters seen as above."""
+
+    @default("hide_globs")
+    def _no_work_of_maintainers(self):
+        return ["__pycache__", "*.pyc", "*.pyo", ".DS_Store", "*~", "inventory.yml"]
 
     def _own_copy(self, path: str) -> str | None:
         """Where the learner's copy of a chapter is, or would be; None for any other file."""

@@ -26,7 +26,7 @@ def evaluate(text: str):
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except SyntaxError as error:
-        raise Refused(f"That is not a complete expression: {error.msg}.") from None
+        raise Refused(f"That is not one expression ({error.msg}). Type one, such as torch.zeros(2, 3) + 1.") from None
     for node in ast.walk(tree):
         if not isinstance(node, ALLOWED) or isinstance(node, ast.Attribute) and node.attr.startswith("_"):
             raise Refused("Use calls and arithmetic on torch only, such as torch.zeros(2, 3) + 1.")
