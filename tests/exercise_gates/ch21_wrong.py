@@ -235,6 +235,34 @@ def every_point_must_fail(orders, points, eps, atol, rtol):
     return None
 
 
+def less_than(analytical, numerical, atol, rtol):
+    near = agrees(analytical, numerical, atol, rtol)
+    return near and (analytical == numerical or abs(analytical - numerical) != atol + rtol * abs(numerical))
+
+
+def error_of_the_uncut(way, u, f, curve, largest):
+    step, error = stepped(way, u, f, curve, largest if curve == 0 else 1e9)
+    return min(step, largest), error
+
+
+def point_by_point(orders, points, eps, atol, rtol):
+    for point in points:
+        number = ordered(orders, [point], eps, atol, rtol)
+        if number is not None:
+            return number
+    return None
+
+
+def exact_slopes(orders, points, eps, atol, rtol):
+    for number in range(1, len(orders)):
+        for x in points:
+            slope = sum(c * p * x ** (p - 1) for c, (p,) in orders[number - 1][0] if p)
+            claimed = sum(c * x**p for c, (p,) in orders[number][0])
+            if not agrees(claimed, slope, atol, rtol):
+                return number
+    return None
+
+
 WRONG = (
     ("outputs_at", first_term_only, "Only the first term of each output counted"),
     ("outputs_at", without_powers, "The powers were left out"),
@@ -255,6 +283,7 @@ WRONG = (
     ("within_tolerance", by_the_analytical, "measured by the numerical slope"),
     ("within_tolerance", absolute_only, "rtol was left out"),
     ("within_tolerance", larger_of_two, "The two tolerances are added"),
+    ("within_tolerance", less_than, "at most, not less than"),
     ("worst_mismatch", first_found, "The first entry that does not agree came back"),
     ("worst_mismatch", largest_difference, "The largest difference came back"),
     ("worst_mismatch", last_of_equals, "Of equals the first in reading order"),
@@ -264,6 +293,7 @@ WRONG = (
     ("best_step", rounding_only, "its error has two parts"),
     ("best_step", error_first, "The step comes first, then its error"),
     ("best_step", without_factors, "A factor is missing"),
+    ("best_step", error_of_the_uncut, "before `largest` cut"),
     ("best_step", no_valley, "If curve is 0 there is no valley"),
     ("judge_point", agreement_before_kinks, "the two sides do not agree: ask that first"),
     ("judge_point", no_kinks, "Kinks were not looked for"),
@@ -273,4 +303,6 @@ WRONG = (
     ("first_wrong_order", counted_from_the_slope, "Orders are counted from 0 for f itself"),
     ("first_wrong_order", first_derivative_only, "Only the first derivative was checked"),
     ("first_wrong_order", every_point_must_fail, "One point where it does not agree is enough"),
+    ("first_wrong_order", point_by_point, "Ask one order at all points"),
+    ("first_wrong_order", exact_slopes, "Compared with the exact slope"),
 )

@@ -26,7 +26,8 @@ within_tolerance = Check(
             Case((0.05, 0.0, 0.1, 0.1), True, "near 0 only atol counts"),
             Case((-1.0, -1.5, 0.25, 0.25), True, "0.5 against 0.25 + 0.375"),
             Case((0.5, 0.25, 0.125, 0.25), False, "0.25 against 0.125 + 0.0625, and not half of 0.5"),
-            Case((2.0, 2.0, 0.0, 0.0), True),
+            Case((2.0, 2.0, 0.0, 0.0), True, "0 is at most 0"),
+            Case((1.5, 1.0, 0.5, 0.0), True, "0.5 against 0.5 + 0: at most"),
             Case((NAN, NAN, 0.0, 0.0), True, "nan with nan"),
             Case((NAN, 1.0, 1.0, 1.0), False),
             Case((1.0, INF, 1.0, 1.0), False, "everything is at most 1 + inf"),
@@ -48,6 +49,10 @@ within_tolerance = Check(
             Mistake(
                 lambda a, n, atol, rtol: enumerated.agree(a, n, max(atol, rtol * abs(n)), 0.0),
                 "The two tolerances are added, the larger one alone is not enough.",
+            ),
+            Mistake(
+                lambda a, n, atol, rtol: abs(a - n) < atol + rtol * abs(n),
+                "A difference exactly as large as what is allowed agrees: at most, not less than.",
             ),
             Mistake(
                 lambda a, n, atol, rtol: enumerated.agree(a, n, atol, 0.0),
@@ -234,6 +239,14 @@ def _orders(orders: list, points: list, eps: float, atol: float, rtol: float, ev
     return None
 
 
+def _by_points(orders: list, points: list, *rest) -> int | None:
+    return next((found for point in points if (found := _orders(orders, [point], *rest)) is not None), None)
+
+
+def _by_formula(orders: list, points: list, eps: float, atol: float, rtol: float) -> int | None:
+    return _orders(orders, points, 1e-6, atol, rtol)
+
+
 CUBED = [[(1.0, (3,))]]
 SQUARE = [[(3.0, (2,))]]
 LINE = [[(3.0, (1,))]]
@@ -249,6 +262,8 @@ first_wrong_order = Check(
             Case(([CUBED, SQUARE, [[]]], [0.0], 0.001, 0.01, 0.0), None, "at 0 nothing is seen"),
             Case(([CUBED, LINE], [2.0, 1.0], 0.001, 0.01, 0.0), 1, "wrong at 2, right at 1"),
             Case(([CUBED, LINE], [1.0, 2.0], 0.001, 0.01, 0.0), 1, "right at 1, wrong at 2"),
+            Case(([CUBED, LINE, LINE, LINE], [1.0, 0.0, 2.0], 0.001, 0.01, 0.0), 1, "2 is wrong at 0, 1 at 2.0"),
+            Case(([CUBED, SQUARE], [1.0], 0.5, 0.01, 0.0), 1, "3 against 3.25: so coarse a step is off itself"),
             Case((LADDER, [0.5, -1.0], 0.001, 0.01, 0.001), None, "right three times"),
             Case(([CUBED, SQUARE, LINE, [[(3.0, (0,))]]], [1.0], 0.001, 0.01, 0.001), 2, "order 3 fits order 2 again"),
             Case(([CUBED], [1.0], 0.001, 0.01, 0.0), None, "nothing is claimed"),
@@ -272,6 +287,14 @@ first_wrong_order = Check(
             Mistake(
                 lambda orders, *rest: _orders(orders[:2], *rest),
                 "Only the first derivative was checked. Go on to the second and further.",
+            ),
+            Mistake(
+                _by_points,
+                "The points were asked one after the other. Ask one order at all points before you go on to the next.",
+            ),
+            Mistake(
+                _by_formula,
+                "Compared with the exact slope. The central difference with this eps is asked for, its error included.",
             ),
             Mistake(
                 lambda orders, *rest: next(

@@ -268,6 +268,13 @@ best_step = Check(
                 "The step is right, but its error has two parts: rounding, and what the curve leaves.",
             ),
             Mistake(
+                lambda way, u, f, curve, largest: (
+                    _bottom(way, u, f, curve, largest)[0],
+                    _bottom(way, u, f, curve, 1e9)[1],
+                ),
+                "The step is right. Its error is not: it was computed with the step as it was before `largest` cut it.",
+            ),
+            Mistake(
                 lambda way, u, f, curve, largest: _bottom(way, u, f, curve, largest)[::-1],
                 "The step comes first, then its error.",
             ),
