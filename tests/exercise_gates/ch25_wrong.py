@@ -5,6 +5,7 @@ import math
 from .ch25_second_way import adapt as adapted
 from .ch25_second_way import first_refused as refused
 from .ch25_second_way import group_gradients as grouped
+from .ch25_second_way import in_float16 as rounded
 from .ch25_second_way import scale_walk as walked
 from .ch25_second_way import training_step as stepped
 from .ch25_second_way import unscale_and_clip as clipped
@@ -249,6 +250,49 @@ def takes_none_apart(w, pieces, state, lr, max_norm, interval):
     return [v - lr * g for v, g in zip(w, grad, strict=True)], adapted(*state, False, interval), True
 
 
+def half_way_up(gradient, scale):
+    return "subnormal" if abs(gradient * scale) == 2**-25 else rounded(gradient, scale)
+
+
+def smallest_normal_as_subnormal(gradient, scale):
+    return "subnormal" if abs(gradient * scale) == 2**-14 else rounded(gradient, scale)
+
+
+def clips_first_and_tells_the_norm(grads, scale, max_norm):
+    found = clips_first(grads, scale, max_norm)
+    return found and (clipped(grads, scale, max_norm)[0], found[1])
+
+
+def update_needs_a_step(calls):
+    stepped_in_round = False
+    for place, call in enumerate(calls):
+        if call[0] == "update" and not stepped_in_round:
+            return place, "nothing to update"
+        stepped_in_round = call[0] == "step" or (call[0] != "update" and stepped_in_round)
+    return refused(calls)
+
+
+def asks_for_unscale_first(calls):
+    found = refused(calls)
+    if found and ("unscale", calls[found[0]][-1]) in calls[: found[0]] and calls[found[0]][0] == "unscale":
+        return found[0], "unscaled twice"
+    return found
+
+
+def reason_alone(calls):
+    found = refused(calls)
+    return found and found[1]
+
+
+def clips_each_alone(w, pieces, state, lr, max_norm, interval):
+    alone = [
+        stepped([v], [(n, [grad[k]]) for n, grad in pieces], state, lr, max_norm, interval) for k, v in enumerate(w)
+    ]
+    if not all(taken for _, _, taken in alone):
+        return stepped(w, pieces, state, lr, max_norm, interval)
+    return [v for (v,), _, _ in alone], alone[0][1], True
+
+
 WRONG = (
     ("group_gradients", divides_by_size, "Each gradient was divided by `size`"),
     ("group_gradients", mean_of_pieces, "That is the mean over pieces"),
@@ -258,6 +302,8 @@ WRONG = (
     ("in_float16", forgets_the_sign, "A negative number is judged as if it were very small"),
     ("in_float16", smallest_as_edge, "is nearer to 2^-24 than to 0"),
     ("in_float16", largest_as_edge, "rounded down to the largest"),
+    ("in_float16", half_way_up, "2^-25 itself lies half way"),
+    ("in_float16", smallest_normal_as_subnormal, "2^-14 itself is normal"),
     ("in_float16", divides, "divided by the scale"),
     ("in_float16", no_subnormals, "down to 2^-24 it is kept with fewer bits"),
     ("adapt", keeps_the_count, "Good steps count only in a row"),
@@ -266,9 +312,10 @@ WRONG = (
     ("adapt", doubles_on_overflow, "halve it"),
     ("scale_walk", never_adapts, "The scale never changes"),
     ("scale_walk", rate_by_step, "The schedule moved at skipped steps too"),
-    ("scale_walk", notes_it_afterwards, "Each pair holds the scale after its step"),
+    ("scale_walk", notes_it_afterwards, "Each tuple holds the scale after its step"),
     ("scale_walk", rate_of_skipped, "its rate is None"),
     ("unscale_and_clip", clips_first, "Clipped while they still carried the scale"),
+    ("unscale_and_clip", clips_first_and_tells_the_norm, "The norm is right. The gradients were clipped"),
     ("unscale_and_clip", never_unscales, "The scale is still in them"),
     ("unscale_and_clip", one_by_one, "Each list was clipped by its own length"),
     ("unscale_and_clip", always_of_length_one, "Gradients shorter than max_norm were made longer"),
@@ -282,8 +329,12 @@ WRONG = (
     ("first_refused", update_is_always_right, "update is refused if no optimizer"),
     ("first_refused", takes_apart, "An update has no optimizer"),
     ("first_refused", counts_from_one, "Places count from 0"),
+    ("first_refused", update_needs_a_step, "unscale has looked for one"),
+    ("first_refused", asks_for_unscale_first, "ask for its step first"),
+    ("first_refused", reason_alone, "The reason alone came back"),
     ("training_step", weighs_pieces_alike, "The pieces were weighed alike"),
     ("training_step", clips_scaled, "Unscale before clipping"),
+    ("training_step", clips_each_alone, "Each parameter was clipped by itself"),
     ("training_step", never_clips, "The gradients were not clipped"),
     ("training_step", steps_all_the_same, "it is lost for good"),
     ("training_step", keeps_the_state, "The state is as it was"),

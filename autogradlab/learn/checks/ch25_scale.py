@@ -57,6 +57,12 @@ in_float16 = Check(
             ),
             Mistake(_bounds(inf=65504.000001), "Up to 65,520 numbers are rounded down to the largest, 65,504."),
             Mistake(
+                _bounds(zero=2.0**-25 - 1e-20),
+                "2^-25 itself lies half way between 0 and 2^-24, and goes to 0: up to 2^-25 it is zero.",
+            ),
+            Mistake(_bounds(normal=2.0**-14 + 1e-15), "2^-14 itself is normal: only what is below it is subnormal."),
+            Mistake(_bounds(inf=65520.000001), "65,520 itself becomes inf: only what is below it is rounded down."),
+            Mistake(
                 _bounds(zero=2.0**-14),
                 "Below 2^-14 a number is not lost at once: down to 2^-24 it is kept with fewer bits, as subnormal.",
             ),
@@ -169,7 +175,7 @@ scale_walk = Check(
                 "The scales are right. The schedule moved at skipped steps too: take the next rate only where a step "
                 "was taken.",
             ),
-            Mistake(_walking(after=True), "Each pair holds the scale after its step. Note it before you adapt it."),
+            Mistake(_walking(after=True), "Each tuple holds the scale after its step. Note it before you adapt it."),
             Mistake(_walking(skip=False), "A step that overflows is skipped: its rate is None."),
             Mistake(
                 lambda overflows, scale, interval, rates: [

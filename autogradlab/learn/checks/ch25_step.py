@@ -102,6 +102,11 @@ def _clipped_first(grads: list, scale: float, max_norm: float):
     return found and (found[0], [[g / scale for g in grad] for grad in found[1]])
 
 
+def _clipped_first_norm_right(grads: list, scale: float, max_norm: float):
+    found = _clipped_first(grads, scale, max_norm)
+    return found and (found[0] / scale, found[1])
+
+
 def _one_by_one(grads: list, scale: float, max_norm: float):
     found = [enumerated.unscale_and_clip([grad], scale, max_norm) for grad in grads]
     whole = enumerated.unscale_and_clip(grads, scale, max_norm)
@@ -150,6 +155,10 @@ unscale_and_clip = Check(
                 _clipped_first,
                 "Clipped while they still carried the scale, then divided by it: far too short. Unscale first.",
             ),
+            Mistake(
+                _clipped_first_norm_right,
+                "The norm is right. The gradients were clipped while they still carried the scale: unscale first.",
+            ),
             Mistake(_never_unscaled, "The scale is still in them: divide every gradient by it."),
             Mistake(
                 _one_by_one,
@@ -180,7 +189,9 @@ unscale_and_clip = Check(
 # 6. first_refused -----------------------------------------------------------------------------------------------------
 
 
-def _by_states(key=lambda who: who, step_unscales: bool = True, empty: bool = True, forgets: bool = True):
+def _by_states(
+    key=lambda who: who, step_unscales: bool = True, empty: bool = True, forgets: bool = True, counts: str = ""
+):
     """Keeping a state for each optimizer, with a part of the rule left out."""
 
     def first_refused(calls: list) -> tuple[int, str] | None:
@@ -189,7 +200,7 @@ def _by_states(key=lambda who: who, step_unscales: bool = True, empty: bool = Tr
             name = key(tuple(who))
             state = states.get(name, "ready")
             if what == "update":
-                if not states and empty:
+                if empty and not [s for s in states.values() if counts in s]:
                     return place, enumerated.NOTHING
                 states = {} if forgets else states
             elif what == "unscale":
@@ -214,6 +225,16 @@ def _last_refused(calls: list) -> tuple[int, str] | None:
         now = enumerated.first_refused([*kept, calls[end]])
         found = (end, now[1]) if now else found
     return found
+
+
+def _changed(change):
+    """The right answer, told wrongly."""
+
+    def first_refused(calls: list):
+        found = enumerated.first_refused(calls)
+        return found and change(*found)
+
+    return first_refused
 
 
 U, S, UPDATE = ("unscale", "a"), ("step", "a"), ("update",)
@@ -256,9 +277,16 @@ first_refused = Check(
                 "update ends the round: afterwards every optimizer may unscale and step again.",
             ),
             Mistake(_last_refused, "Return the first call that is refused, not a later one."),
+            Mistake(_changed(lambda place, reason: (place + 1, reason)), "Places count from 0."),
+            Mistake(_changed(lambda place, reason: reason), "The reason alone came back. Return its place as well."),
+            Mistake(_changed(lambda place, reason: place), "The place alone came back. Return the reason as well."),
             Mistake(
-                lambda calls: (lambda found: found and (found[0] + 1, found[1]))(enumerated.first_refused(calls)),
-                "Places count from 0.",
+                _by_states(counts="stepped"),
+                "update needs to know of an inf, and unscale has looked for one: a round of unscale alone is no fault.",
+            ),
+            Mistake(
+                _changed(lambda place, reason: (place, enumerated.UNSCALED_TWICE)),
+                "This optimizer has stepped in this round, so the reason is another one: ask for its step first.",
             ),
         ),
         hint="Keep a state for each optimizer, ready at first; unscale and step change it, update makes all ready.",
@@ -296,6 +324,10 @@ def _lost(args: tuple, value: object) -> str | None:
     if moved:
         return "w took a step with an inf or nan: it is lost for good. Skip the step, and hand w back as it was."
     return "w is right, but this step was not taken: the last value is False." if value[2:] == (True,) else None
+
+
+def _each_alone(grads: list, scale: float, max_norm: float):
+    return 0.0, [[enumerated.unscale_and_clip([[g]], scale, max_norm)[1][0][0] for g in grad] for grad in grads]
 
 
 def _unclipped(grads: list, scale: float, max_norm: float):
@@ -341,6 +373,10 @@ training_step = Check(
                 "The pieces were added up without shares. Weigh them by their rows, as in task 1.",
             ),
             Mistake(_stepping(clip=_clipped_first), "Unscale before clipping: w has hardly moved."),
+            Mistake(
+                _stepping(clip=_each_alone),
+                "Each parameter was clipped by itself. The norm is over all of them: clip them in one call.",
+            ),
             Mistake(_stepping(clip=_unclipped), "The gradients were not clipped to max_norm."),
             Mistake(
                 _stepping(clip=_never_unscaled),
