@@ -189,6 +189,24 @@ def counts_all(calls, ranks):
     return gathered(calls, ranks)[0], sum(call[0] == "backward" for call in calls)
 
 
+def more_than_the_limit(sizes, first, cap):
+    return filled(sizes, first + 1, cap + 1)
+
+
+def empty_at_the_end(sizes, first, cap):
+    buckets = filled(sizes, first, cap)
+    held = sum(sizes[i] for i in buckets[-1]) if buckets else 0
+    return buckets if held < (cap if len(buckets) > 1 else first) else [*buckets, []]
+
+
+def sorted_inside(sizes, first, cap):
+    return [sorted(bucket) for bucket in filled(sizes, first, cap)]
+
+
+def whole_zero(rows):
+    return [n * len(rows) / sum(rows) if n else 0 for n in rows]
+
+
 WRONG = (
     ("ring_round", to_the_left, "The chunks went to the left"),
     ("ring_round", always_adds, "It is added in every round"),
@@ -200,6 +218,9 @@ WRONG = (
     ("ring_bytes", numbers, "Each has `itemsize` bytes"),
     ("fill_buckets", from_the_first, "Backward comes to the last one first"),
     ("fill_buckets", never_above, "closed once it holds at least its limit"),
+    ("fill_buckets", more_than_the_limit, "Exactly the limit is enough"),
+    ("fill_buckets", empty_at_the_end, "The last bucket is empty"),
+    ("fill_buckets", sorted_inside, "as they were put in"),
     ("fill_buckets", drops_the_rest, "What is left at the end is a bucket too"),
     ("fill_buckets", one_limit, "The first bucket has a limit of its own"),
     ("set_out", overtakes, "A bucket set out before the one in front of it"),
@@ -208,6 +229,7 @@ WRONG = (
     ("set_out", at_the_end, "not there at the end either"),
     ("loss_factors", shares, "DDP divides by the number of ranks as well"),
     ("loss_factors", turned_over, "a rank with more rows counts more"),
+    ("loss_factors", whole_zero, "a rank without rows has 0.0, not 0"),
     ("loss_factors", all_alike, "Then each rank counts alike"),
     ("clipped_step", always_before, "Each rank was clipped by itself"),
     ("clipped_step", always_after, "The mean was clipped"),

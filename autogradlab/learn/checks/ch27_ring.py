@@ -8,7 +8,6 @@ from .task import Case, Check, Mistake, Task, same_but_for_rounding
 
 HAND = 'chapter 27, "By hand"'
 BUCKETS = 'chapter 27, "Buckets, and what runs beside what"'
-STILL = 'chapter 27, "Four ways to stand still, or worse"'
 
 
 def close(args: tuple, expected: object, value: object) -> bool:
@@ -123,7 +122,13 @@ ring_bytes = Check(
 # 3. fill_buckets ------------------------------------------------------------------------------------------------------
 
 
-def _filled(order=lambda n: range(n - 1, -1, -1), limits=lambda first, cap: (first, cap), rest=True, early=False):
+def _filled(
+    order=lambda n: range(n - 1, -1, -1),
+    limits=lambda first, cap: (first, cap),
+    rest=True,
+    early=False,
+    full=lambda size, limit: size >= limit,
+):
     """Buckets in another order, with other limits, without the last, or closed before they are full."""
 
     def fill_buckets(sizes: list, first: int, cap: int) -> list[list[int]]:
@@ -133,7 +138,7 @@ def _filled(order=lambda n: range(n - 1, -1, -1), limits=lambda first, cap: (fir
             if early and held and sum(sizes[j] for j in held) + sizes[i] > limit:
                 done, held, limit = [*done, held], [], later
             held = [*held, i]
-            if not early and sum(sizes[j] for j in held) >= limit:
+            if not early and full(sum(sizes[j] for j in held), limit):
                 done, held, limit = [*done, held], [], later
         return [*done, held] if held and rest else done
 
@@ -145,9 +150,9 @@ fill_buckets = Check(
         name="fill_buckets",
         parameters=("sizes", "first", "cap"),
         visible=(
+            Case(([4, 4, 4], 8, 8), [[2, 1], [0]], "exactly the limit is enough"),
             Case(([8, 8, 8, 8], 8, 16), [[3], [2, 1], [0]], "the last parameter first; a small first bucket"),
             Case(([40, 4, 40, 4], 10, 50), [[3, 2], [1, 0]], "closed as soon as it holds at least the limit"),
-            Case(([4, 4, 4], 8, 8), [[2, 1], [0]], "exactly the limit is enough"),
             Case(([100, 100], 10, 50), [[1], [0]], "a parameter is never cut"),
             Case(([4, 4, 4], 100, 8), [[2, 1, 0]], "one bucket that is never full"),
             Case(([], 8, 16), [], "no parameters"),
@@ -160,6 +165,18 @@ fill_buckets = Check(
             Mistake(
                 _filled(early=True),
                 "Closed before the limit would be passed. A bucket is closed once it holds at least its limit.",
+            ),
+            Mistake(
+                _filled(full=lambda size, limit: size > limit),
+                "Exactly the limit is enough: a bucket is closed once it holds at least that.",
+            ),
+            Mistake(
+                lambda sizes, first, cap: [*enumerated.fill_buckets(sizes, first, cap), []],
+                "The last bucket is empty. Put what is left at the end there only if something is left.",
+            ),
+            Mistake(
+                lambda sizes, first, cap: [sorted(bucket) for bucket in enumerated.fill_buckets(sizes, first, cap)],
+                "The buckets are right. In each, too, the parameters stand as they were put in: the last one first.",
             ),
             Mistake(_filled(rest=False), "What is left at the end is a bucket too, full or not."),
             Mistake(_filled(limits=lambda f, c: (c, c)), "The first bucket has a limit of its own, `first`."),
@@ -238,6 +255,6 @@ set_out = Check(
             Mistake(_with_the_first, "A bucket sets out when all of its gradients are there, not the first of them."),
         ),
         hint="Note when each gradient comes; a bucket takes the latest of its own and of the buckets before it.",
-        read=STILL,
+        read=BUCKETS,
     )
 )

@@ -38,6 +38,11 @@ loss_factors = Check(
             Mistake(lambda rows: [float(n) for n in rows], "Divide by the mean number of rows, sum(rows) / ranks."),
         ),
         hint="A row must count 1 / total; its loss divided by n, and DDP divides by the number of ranks.",
+        explain=lambda args, value: (
+            "Numbers as expected, but not all of them are floats: a rank without rows has 0.0, not 0."
+            if isinstance(value, list) and value == enumerated.loss_factors(*args)
+            else None
+        ),
         read=UNEVEN,
         same=close,
     )
