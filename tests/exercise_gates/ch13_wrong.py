@@ -135,6 +135,10 @@ def host_waits(kernels, launch, shortest, rate):
     return clocks(kernels, launch, shortest, rate, "waits")
 
 
+def adds_both(kernels, launch, shortest, rate):
+    return clocks([shortest * rate + nbytes for nbytes in kernels], launch, 0.0, rate, "")
+
+
 def without_the_shortest(kernels, launch, shortest, rate):
     return clocks(kernels, launch, shortest, rate, "floor")
 
@@ -206,6 +210,7 @@ WRONG = (
     ("accounts_fused", one_step_back, "what these are computed from is needed too"),
     ("who_waits", counts_the_first_wait, "lies before the kernels, not between them"),
     ("who_waits", host_waits, "The host does not wait for the device"),
+    ("who_waits", adds_both, "the longer of its two times"),
     ("who_waits", without_the_shortest, "A kernel takes `shortest` at least"),
     ("who_waits", ends_with_the_host, "This is when the host is done"),
     ("handed_back", none_is_filled, "leaves its .grad None: missing"),

@@ -138,7 +138,8 @@ def _clocks(kernels: list, launch: float, shortest: float, rate: float, wrong: s
         host = (max(host, free) if wrong == "waits" else host) + launch
         begin = free if wrong == "never late" else max(host, free)
         idle += begin - free if n or wrong == "first" else 0.0
-        free = begin + (nbytes / rate if wrong == "no floor" else max(shortest, nbytes / rate))
+        takes = {"no floor": nbytes / rate, "both": shortest + nbytes / rate}
+        free = begin + takes.get(wrong, max(shortest, nbytes / rate))
     return free, idle
 
 
@@ -165,6 +166,7 @@ who_waits = Check(
             Mistake(_wrongly("first"), "The wait for the first kernel lies before the kernels, not between them."),
             Mistake(_wrongly("waits"), "The host does not wait for the device: it hands over the next one at once."),
             Mistake(_wrongly("never late"), "A kernel cannot begin before it has been handed over."),
+            Mistake(_wrongly("both"), "A kernel takes the longer of its two times, not both one after the other."),
             Mistake(_wrongly("no floor"), "A kernel takes `shortest` at least, however few its bytes."),
             Mistake(
                 lambda kernels, launch, shortest, rate: (

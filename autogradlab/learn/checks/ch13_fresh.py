@@ -71,7 +71,7 @@ def queues(rng: random.Random) -> list[tuple]:
 
 
 def returns(rng: random.Random) -> list[tuple]:
-    """For handed_back: right ones, other counts, other shapes, and Nones."""
+    """For handed_back: right ones, other counts, other shapes, and Nones; None for what is no tensor."""
     found = []
     for n in range(30):
         inputs: list = []
@@ -82,7 +82,8 @@ def returns(rng: random.Random) -> list[tuple]:
             returned.append(rng.choice([None, None, (2,)]))
         if n % 5 == 2:
             returned.pop()
-        if n % 5 == 3:
-            returned[rng.randrange(len(returned))] = (7,)
+        tensors = [place for place, (shape, _) in enumerate(inputs) if shape]
+        if n % 5 == 3 and tensors:
+            returned[rng.choice(tensors)] = (7,)
         found.append((inputs, returned))
     return found
