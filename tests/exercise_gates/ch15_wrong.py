@@ -68,6 +68,21 @@ def by_place(graph, sequence, root):
     return chosen_by(lambda made, n: n)(graph, sequence, root)
 
 
+def counts_every_edge(graph, sequence, root):
+    """Edges from outside of the pass too, for which nobody comes."""
+    waiting = Counter(following for edges in graph for following in edges)
+    ready, order = [root], []
+    while ready:
+        node = min(ready, key=lambda n: (sequence[n] is not None, -(sequence[n] or 0), n))
+        ready.remove(node)
+        order.append(node)
+        for following in graph[node]:
+            waiting[following] -= 1
+            if not waiting[following]:
+                ready.append(following)
+    return order
+
+
 def never_waits(graph, sequence, root):
     ready, order = [root], []
     while ready:
@@ -225,6 +240,13 @@ def last_of_each(graph, factors, roots):
     return rooted(graph, factors, list(dict(roots).items()))
 
 
+def counts_a_root_twice(graph, factors, roots):
+    """A node that is a root twice is counted twice, and whatever lies behind it waits for ever."""
+    if len(dict(roots)) == len(roots):
+        return rooted(graph, factors, roots)
+    return [None] * len(graph)
+
+
 def runs_roots_at_once(graph, factors, roots):
     """Every root is ready at the beginning, and runs once."""
     waiting = Counter(n for node in reachable(graph, [root for root, _ in roots]) for n in graph[node])
@@ -302,6 +324,7 @@ WRONG = (
     ("engine_order", leaves_last, "A leaf waited while a node was ready"),
     ("engine_order", larger_of_equals, "Of equals the one with the smallest number in the graph"),
     ("engine_order", by_place, "Ready nodes were taken by their place in the graph"),
+    ("engine_order", counts_every_edge, "Does it wait for a node that has no part in this pass?"),
     ("engine_order", never_waits, "which has yet to hand it a gradient"),
     ("engine_order", at_every_arrival, "A node came twice"),
     ("engine_order", without_leaves, "leaves belong to the order too"),
@@ -327,6 +350,7 @@ WRONG = (
     ("step_with_hooks", unpacks_none, "None instead of an action says that the hook returns None"),
     ("several_roots", first_root_only, "Only the first root's gradient went on"),
     ("several_roots", last_of_each, "its two gradients add up"),
+    ("several_roots", counts_a_root_twice, "No leaf was reached: a node waits for more gradients than come"),
     ("several_roots", runs_roots_at_once, "A root went on with its own gradient alone"),
     ("several_roots", zeros_for_none, "None stands for a leaf to which nothing came"),
     ("run_passes", never_retains, "retain_graph=True keeps what was saved"),

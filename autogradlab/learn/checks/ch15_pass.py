@@ -92,6 +92,11 @@ def _order_told(args: tuple, order: object) -> str | None:
         return "A node came twice. It becomes ready once: when the last gradient has arrived."
     if set(order) - wanted:
         return f"Node {min(set(order) - wanted)} has no part in this pass: no edge leads to it from the root."
+    if stuck := [n for n in wanted - set(order) if graph[n]]:
+        return (
+            f"Node {min(stuck)} never runs. Does it wait for a node that has no part in this pass? Only edges of nodes "
+            "behind the root count, each once."
+        )
     if wanted - set(order):
         return f"Node {min(wanted - set(order))} never runs, and leaves belong to the order too."
     for place, node in enumerate(order):
@@ -112,6 +117,7 @@ engine_order = Check(
             Case((DIAMOND, [None, 0, 0, 1], 3), [3, 1, 2, 0], "made by two threads: equal numbers"),
             Case(([(), (0,), (1,), (2, 1)], [None, 9, 0, 1], 3), [3, 2, 1, 0], "node 1 waits, large as its number is"),
             Case(([(), (0,), (), (1, 2)], [None, 0, None, 1], 1), [1, 0], "another root"),
+            Case((LAYERS, MADE, 6), [6, 2, 1, 5, 0, 4], "node 3 leads to node 1 too, and has no part"),
         ),
         reference=enumerated.order,
         fresh=ch15_fresh.orders,
@@ -249,6 +255,11 @@ several_roots = Check(
             Mistake(
                 lambda graph, factors, roots: [g or 0.0 for g in enumerated.gradients(graph, factors, roots)],
                 "None stands for a leaf to which nothing came, and for everything that is no leaf.",
+            ),
+            Mistake(
+                lambda graph, factors, roots: [None] * len(graph),
+                "No leaf was reached: a node waits for more gradients than come. A node that is a root twice runs "
+                "once, so its edges are counted once.",
             ),
         ),
         hint="Put each root's gradient into `arrived` first, adding up. Then run nodes that wait for nobody any more.",
