@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autogradlab import shapes
-from autogradlab.learn.checks import arrays, ask, ch03_fresh, ch04_fresh, enumerated
+from autogradlab.learn.checks import arrays, ask, ch03_fresh, ch04_fresh, enumerated, task
 from autogradlab.learn.checks import enumerated_broadcasting as broadcasting
 from autogradlab.learn.checks.arrays import Array
 from autogradlab.learn.checks.task import identical
@@ -159,3 +159,16 @@ def test_the_expected_gradients_are_central_differences(rng):
             x[index] = kept
             slopes[index] = sums[0] - sums[1]
         assert np.allclose(slopes, arrays.make(grad))
+
+
+@pytest.mark.parametrize(
+    ("expected", "value", "named"),
+    [
+        ((2.0, 0.0), (2.0, 0), ("int", "float")),
+        ([1, 2], [1, 2.0], ("float", "int")),
+        ((1, (2, 3)), (1, [2, 3]), ("list", "tuple")),
+        ([1.0], [1.0], ("", "")),
+    ],
+)
+def test_what_has_another_type_is_named(expected, value, named):
+    assert task._other_type(expected, value) == named

@@ -166,6 +166,7 @@ fill_buckets = Check(
                 _filled(early=True),
                 "Closed before the limit would be passed. A bucket is closed once it holds at least its limit.",
             ),
+            Mistake(_filled(limits=lambda f, c: (c, c)), "The first bucket has a limit of its own, `first`."),
             Mistake(
                 _filled(full=lambda size, limit: size > limit),
                 "Exactly the limit is enough: a bucket is closed once it holds at least that.",
@@ -179,7 +180,6 @@ fill_buckets = Check(
                 "The buckets are right. In each, too, the parameters stand as they were put in: the last one first.",
             ),
             Mistake(_filled(rest=False), "What is left at the end is a bucket too, full or not."),
-            Mistake(_filled(limits=lambda f, c: (c, c)), "The first bucket has a limit of its own, `first`."),
             Mistake(_filled(limits=lambda f, c: (f, f)), "`first` holds for the first bucket only; then `cap`."),
         ),
         hint="Go through the parameters backwards; close the bucket when its sum reaches the limit, then limit = cap.",

@@ -160,12 +160,13 @@ class Task:
         if isinstance(expected, Raises):
             return expected.missed or f"This must raise {expected.error}: {expected.why}."
         if identical(_as_tuples(expected), _as_tuples(value)):
-            came, wanted = _containers(expected, value)
+            came, wanted = _other_type(expected, value)
             return (
                 f"What is in it is right, but a {came} came back where a {wanted} is expected: {wanted}(...) makes one."
             )
         if expected is not None and _as_ints(value) == _as_ints(expected):
-            return f"The value is right, its type is not: {_types(value)} where {_types(expected)} is expected."
+            came, wanted = _other_type(expected, value)
+            return f"The value is right, its type is not: {came} where {wanted} is expected."
         if told := arrays.difference(expected, value):
             return told
         for mistake in self.mistakes:
@@ -220,12 +221,12 @@ def _as_tuples(value: Any) -> Any:
     return tuple(map(_as_tuples, value)) if isinstance(value, tuple | list) else value
 
 
-def _containers(expected: Any, value: Any) -> tuple[str, str]:
-    """The types of the first tuple or list that is the other of the two."""
+def _other_type(expected: Any, value: Any) -> tuple[str, str]:
+    """The types of the first thing inside whose type is another, as (came, wanted)."""
     if type(expected) is not type(value):
         return type(value).__name__, type(expected).__name__
     pairs = zip(expected, value, strict=True) if isinstance(expected, tuple | list) else ()
-    return next((found for pair in pairs if (found := _containers(*pair))[0]), ("", ""))
+    return next((found for pair in pairs if (found := _other_type(*pair))[0]), ("", ""))
 
 
 def _as_ints(value: Any) -> Any:
@@ -233,14 +234,6 @@ def _as_ints(value: Any) -> Any:
         return tuple(map(_as_ints, value))
     whole = isinstance(value, int) or isinstance(value, float) and value.is_integer()
     return int(value) if whole else value
-
-
-def _types(value: Any) -> str:
-    """The first type inside that is not int, or the type itself."""
-    if isinstance(value, tuple | list):
-        inner = [_types(item) for item in value]
-        return next((name for name in inner if name != "int"), "int")
-    return type(value).__name__
 
 
 def _wrapped(text: str) -> list[str]:
