@@ -21,7 +21,8 @@ from autogradlab.course import notebooks
 
 COURSE = notebooks.find()
 BUDGET = 30.0  # seconds to open a chapter and run it all; three times as much is an error
-OUTPUTS = ".jp-OutputArea, .jp-RenderedMarkdown"
+# What axe looks at.  Texts in the light theme: see test_static_pages.py.
+LOOKED_AT = {"Light": ".jp-OutputArea", "Dark": ".jp-OutputArea, .jp-RenderedMarkdown"}
 
 
 def test_there_are_notebooks():
@@ -53,7 +54,7 @@ def test_run_all(lab, page, screenshots, all_pictures, path, record_property):
             change_theme(page, theme)
             if theme == "Light" or all_pictures:
                 keep_pictures(page, f"{path.stem}-{theme.lower()}", screenshots)
-            found += [f"{theme}: {line}" for line in stumbles(page, OUTPUTS, rules=rules)]
+            found += [f"{theme}: {line}" for line in stumbles(page, LOOKED_AT[theme], rules=rules)]
         assert not found, "\n".join(found)
         local = (lab, lab.replace("http", "ws"), "data:", "blob:")
         assert [url for url in page.asked if not url.startswith(local)] == []
