@@ -141,7 +141,7 @@ def test_every_control_answers_the_keyboard(page, times, name):
         if (place not in silent and kind != "button") or not control.is_visible() or control.is_disabled():
             continue
         act = functools.partial(by_keyboard, control, kind, silent.get(place))
-        patience = 300 if kind == WAITS.get(name) else 1000
+        patience = 300 if kind == WAITS.get(name) else 1500
         if (took := answers(page, panel, act, patience)) is not None:
             times.setdefault(name, []).append(took)
             silent.pop(place, None)
