@@ -34,7 +34,10 @@ def test_a_trace_tells_views_writes_and_what_is_not_recorded_apart():
     assert [(c.name, c.kind, c.node) for c in t.calls] == [
         ("t", "view", None), ("slice", "view", None), ("add", "write", None),
     ]  # fmt: skip
-    assert "no node" in repr(t) and t.calls[2].results == ["float32 (2, 4)"]
+    assert "no node: nothing here needs a gradient" in repr(t) and t.calls[2].results == ["float32 (2, 4)"]
+    with torch.no_grad(), torch.trace() as t:
+        x.requires_grad_() + 1
+    assert "no node: gradients are switched off" in repr(t)
 
 
 def test_a_trace_shows_what_autocast_made_of_the_operands():

@@ -22,8 +22,9 @@ class Call:
     """One call of an operator, step by step.
 
     kind: "kernel" (a new tensor), "view" (the same memory read otherwise), "write" (in place).  operands: as given;
-    cast: as autocast made them, None if it changed nothing; computed: the dtype the kernel ran in.  node: the name of
-    the node recorded, None if none was; saved: (name, description, bytes) of what it keeps for backward.
+    cast: as autocast made them, None if it changed nothing; computed: the dtype the kernel ran in.  recording: whether
+    gradients were switched on; node: the name of the node recorded, None if none was; saved: (name, description, bytes)
+    of what it keeps for backward.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Call:
     kernel: str = ""
     device: str = "cpu"
     results: list[str] = field(default_factory=list)
+    recording: bool = True
     node: str | None = None
     saved: list[tuple[str, str, int]] = field(default_factory=list)
     inner: list["Call"] = field(default_factory=list)  # autocast's own casts
@@ -50,7 +52,8 @@ class Call:
         wrote = "written in place: " if self.kind == "write" else "result: "
         rows.append(wrote + ", ".join(self.results))
         if self.node is None:
-            rows.append("no node: nothing here needs a gradient")
+            why = "nothing here needs a gradient" if self.recording else "gradients are switched off"
+            rows.append(f"no node: {why}")
         else:
             kept = ", ".join(f"{name} ({what}, {size:,} bytes)" for name, what, size in self.saved) or "nothing"
             rows.append(f"node: {self.node}, saves {kept}")

@@ -7,7 +7,7 @@ import weakref
 from html import escape
 
 from autogradlab.graph import AccumulateGrad, Node
-from autogradlab.modes import AUTOCAST, observe, state
+from autogradlab.modes import AUTOCAST, NO_GRAD, observe, state
 from autogradlab.tensor import Tensor
 
 from .record import BackwardStep, Call, described, place_of_code
@@ -39,6 +39,7 @@ class Trace(observe):
         if state.autocast is None or state.flags & AUTOCAST:  # not one of autocast's casts: what is open has failed
             self._open.clear()
         made = Call(op.name, [described(t) for t in inputs] + [f"{k}={v}" for k, v in options.items()])
+        made.recording = not state.flags & NO_GRAD
         self._open.append((op, made))
 
     def _on_cast(self, op, inputs) -> None:

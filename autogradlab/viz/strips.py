@@ -54,6 +54,11 @@ def _number(value) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
+def _ordinal(n: int) -> str:
+    ending = "th" if n % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
+    return f"{n}{ending}"
+
+
 def _strip_text(values, shown: int) -> str:
     more = f" ... {len(values) - shown} more" if len(values) > shown else ""
     return f"storage of {len(values)} cells: {' '.join(_number(v) for v in values[:shown])}{more}"
@@ -71,7 +76,11 @@ def _tensor_text(name: str, tensor: Tensor, visits: list[int]) -> str:
 
 def _svg(values, shown, names, tensors, visits) -> str:
     """The strip on top; below it one lane a tensor, with the order of its visits written under each cell it reads."""
-    width = max(shown * CELL + 20, 420)
+    titles = [
+        f"{name}: shape {tuple(t.shape)}, stride {t.stride()}, offset {t.storage_offset()}; its elements:"
+        for name, t in zip(names, tensors, strict=True)
+    ]
+    width = max(shown * CELL + 20, 7 * max(map(len, titles)) + 20)
     parts = [f'<text x="10" y="16" fill="{LINE}">storage (cell numbers above, values inside)</text>']
     for cell in range(shown):
         x = 10 + cell * CELL
@@ -80,12 +89,8 @@ def _svg(values, shown, names, tensors, visits) -> str:
         label = escape(_number(values[cell]))
         parts.append(f'<text x="{x + CELL / 2}" y="55" fill="{INK}" text-anchor="middle">{label[:5]}</text>')
     y = 64
-    for name, tensor, path in zip(names, tensors, visits, strict=True):
+    for title, path in zip(titles, visits, strict=True):
         y += GAP
-        title = (
-            f"{name}: shape {tuple(tensor.shape)}, stride {tensor.stride()}, offset {tensor.storage_offset()} - order "
-            f"of visits:"
-        )
         parts.append(f'<text x="10" y="{y}" fill="{LINE}">{escape(title)}</text>')
         y += 8
         parts += _lane(path, shown, y)
@@ -97,23 +102,23 @@ def _svg(values, shown, names, tensors, visits) -> str:
 
 
 def _lane(path: list[int], shown: int, y: int) -> list[str]:
-    """Under each visited cell a box with the position of the element that lies there (several: the first, and a
-    plus).
+    """Under each visited cell a box that says which element lies there, in reading order (several: the first, and a
+    plus).  As 1st, 2nd, ...: bare numbers would be taken for values.
     """
     order = {}
-    for position, cell in enumerate(path):
+    for position, cell in enumerate(path, 1):
         order.setdefault(cell, []).append(position)
     parts = []
     for cell in range(shown):
         x = 10 + cell * CELL
         if cell in order:
-            label = f"{order[cell][0]}" + ("+" if len(order[cell]) > 1 else "")
+            label = _ordinal(order[cell][0]) + ("+" if len(order[cell]) > 1 else "")
             parts.append(
                 f'<rect x="{x + 2}" y="{y}" width="{CELL - 4}" height="20" rx="4" fill="{FILLS["leaf"]}" '
                 f'stroke="{LINE}"/>'
             )
             parts.append(
-                f'<text x="{x + CELL / 2}" y="{y + 14}" fill="{INK}" font-size="11" text-anchor="middle">{label}</text>'
+                f'<text x="{x + CELL / 2}" y="{y + 14}" fill="{INK}" font-size="10" text-anchor="middle">{label}</text>'
             )
         else:
             parts.append(f'<line x1="{x + 12}" y1="{y + 10}" x2="{x + CELL - 12}" y2="{y + 10}" stroke="{LINE}"/>')

@@ -38,10 +38,10 @@ def layers(call: str, a: str, b: str, device: str, autocast: bool, wants: str) -
             CALLS[call](*given)
     except (RuntimeError, TypeError) as error:
         return [("Python", f"{call} on {device}, {a} and {b}"), ("dtype and device", f"refused: {error}")]
-    return _told(next(c for c in seen.calls if c.name not in ("detach", "cast")), autocast, wants)
+    return _told(next(c for c in seen.calls if c.name not in ("detach", "cast")), autocast)
 
 
-def _told(call, autocast: bool, wants: str) -> list[tuple[str, str]]:
+def _told(call, autocast: bool) -> list[tuple[str, str]]:
     rows = [("Python", f"{call.name}({', '.join(call.operands)})")]
     if call.kind == "write" and autocast:
         rows.append(("autocast", "on, but leaves writes alone"))
@@ -61,7 +61,7 @@ def _told(call, autocast: bool, wants: str) -> list[tuple[str, str]]:
         saved = ", ".join(f"{name}, {size} bytes" for name, _, size in call.saved) or "nothing"
         rows.append(("autograd", f"node {call.node.partition('#')[0]}, saves {saved}"))
     else:
-        why = "gradients are switched off" if wants == "no_grad" else "no input asks for a gradient"
+        why = "no input asks for a gradient" if call.recording else "gradients are switched off"
         rows.append(("autograd", f"{NOTHING}: {why}"))
     return rows
 
