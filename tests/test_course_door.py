@@ -114,17 +114,13 @@ def test_an_old_python_is_told_what_to_do():
     assert re.search(r"Python 3.11 or newer is needed; this is 3\.8\.1 .*(Run: python3|Install Python)", done.stderr)
 
 
-def test_what_opens_the_course_has_help_of_its_own(capsys):
-    assert course.main(["notebook", "--help"]) == 0
-    said = capsys.readouterr().out
-    assert "Notebook 7" in said and "--no-browser" in said and "autogradlab notebook [OPTION" in said
-
-
 def test_help_names_every_command(capsys):
     assert course.main(["--help"]) == 0
     words = capsys.readouterr().out
     assert all(f"autogradlab {command}" in words for command in course.COMMANDS)
     assert course.main([]) == 2
+    assert course.main(["notebook", "--help"]) == 0
+    assert re.search("Notebook 7(.|\n)*autogradlab notebook .OPTION(.|\n)*--no-browser", capsys.readouterr().out)
 
 
 def test_an_unknown_command_is_answered_with_the_known_ones():
