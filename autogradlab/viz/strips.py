@@ -12,7 +12,7 @@ CELL, GAP, LIMIT = 34, 26, 48
 
 
 def storage(*tensors: Tensor, names: list[str] | None = None, limit: int = LIMIT) -> Picture:
-    """One strip of memory with one or more tensors that read it: which cells each visits, and in which order.
+    """One strip of memory with one or more tensors that read it: which cells each reads, and which element lies in each.
 
     tensors: all of one storage.  names: what to call them (a, b, ... if not given).  limit: cells drawn at most.
     """
@@ -75,7 +75,7 @@ def _tensor_text(name: str, tensor: Tensor, visits: list[int]) -> str:
 
 
 def _svg(values, shown, names, tensors, visits) -> str:
-    """The strip on top; below it one lane a tensor, with the order of its visits written under each cell it reads."""
+    """The strip on top; below it one lane a tensor: under each cell it reads, which of its elements lies there."""
     titles = [
         f"{name}: shape {tuple(t.shape)}, stride {t.stride()}, offset {t.storage_offset()}; its elements:"
         for name, t in zip(names, tensors, strict=True)

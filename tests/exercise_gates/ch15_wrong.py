@@ -33,11 +33,11 @@ def leaves_only(graph, root):
     return count(root)
 
 
-def chosen_by(key):
-    """The queue with another choice."""
+def chosen_by(key, counted=reachable):
+    """The queue with another choice, or with the edges of other nodes counted."""
 
     def order(graph, sequence, root):
-        waiting = Counter(following for node in reachable(graph, [root]) for following in graph[node])
+        waiting = Counter(following for node in counted(graph, [root]) for following in graph[node])
         ready, found = [root], []
         while ready:
             node = min(ready, key=lambda n: key(sequence[n], n))
@@ -70,17 +70,8 @@ def by_place(graph, sequence, root):
 
 def counts_every_edge(graph, sequence, root):
     """Edges from outside of the pass too, for which nobody comes."""
-    waiting = Counter(following for edges in graph for following in edges)
-    ready, order = [root], []
-    while ready:
-        node = min(ready, key=lambda n: (sequence[n] is not None, -(sequence[n] or 0), n))
-        ready.remove(node)
-        order.append(node)
-        for following in graph[node]:
-            waiting[following] -= 1
-            if not waiting[following]:
-                ready.append(following)
-    return order
+    everywhere = chosen_by(lambda made, n: (made is not None, -(made or 0), n), lambda graph, roots: range(len(graph)))
+    return everywhere(graph, sequence, root)
 
 
 def never_waits(graph, sequence, root):
