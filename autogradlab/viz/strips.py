@@ -12,7 +12,7 @@ CELL, GAP, LIMIT = 34, 26, 48
 
 
 def storage(*tensors: Tensor, names: list[str] | None = None, limit: int = LIMIT) -> Picture:
-    """One strip of memory with one or more tensors that read it: which cells each reads, and which element lies in each.
+    """One strip of memory with one or more tensors that read it: which cells, and which element lies in each.
 
     tensors: all of one storage.  names: what to call them (a, b, ... if not given).  limit: cells drawn at most.
     """
