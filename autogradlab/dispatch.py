@@ -67,8 +67,9 @@ def call_pair(op, a, b):
     if flags & ~NO_GRAD or b._dtype is not dtype or b._device is not device or result is None:
         return call(op, (a, b))
     x, y, backend = a._window, b._window, device._backend
+    kernel = op.kernels.get(backend) or op.kernel_on(backend)
     try:
-        out = op.kernel(backend.xp, a.window if x is None else x, b.window if y is None else y)
+        out = kernel(a.window if x is None else x, b.window if y is None else y)
     except ValueError:
         _explain((a, b))
         raise
