@@ -12,8 +12,8 @@ import numpy
 
 from . import dtypes, errors, shapes, views
 from .convert import convert, fit
-from .graph import PackedTensor, save
-from .modes import ANOMALY, AUTOCAST, NO_GRAD, OBSERVED, PACKING, state
+from .graph import keep, save
+from .modes import ANOMALY, AUTOCAST, NO_GRAD, OBSERVED, state
 from .tensor import Tensor, fresh, wrap
 from .views import edge_of
 
@@ -85,7 +85,11 @@ def call_pair(op, a, b):
             if recipe is None or not recipe.simple or not result.is_floating_point:
                 record(op, (a, b), NOTHING, (t,))
             else:
-                make, saved = recipe.make, [save(b if i else a) for i in recipe.positions] if recipe.positions else ()
+                make, saved = recipe.make, ()
+                if recipe.positions:
+                    saved = []
+                    for i in recipe.positions:
+                        saved.append(save(b if i else a))
                 t._node = make(recipe.kind, (to_a, to_b), recipe, saved, op.defaults, out.shape, result, device)
     return t
 
@@ -159,11 +163,10 @@ def make_node(op, edges, wanted, inputs, options, outputs, original=None, writte
     recipe = op.recipes.get(wanted) or op.recipe(wanted)
     saved = ()
     if recipe.positions:
-        keep = PackedTensor if flags & PACKING else save
         if original is written and min(recipe.positions) >= 0:  # both None: the usual case
             saved = [keep(inputs[i]) for i in recipe.positions]
         else:
-            saved = [_keep(keep, i, inputs, outputs, original, written) for i in recipe.positions]
+            saved = [_keep(i, inputs, outputs, original, written) for i in recipe.positions]
     if op.defaults and not options:
         options = op.defaults
     if op.facts:
@@ -181,7 +184,7 @@ def make_node(op, edges, wanted, inputs, options, outputs, original=None, writte
     return node
 
 
-def _keep(keep, position, inputs, outputs, original, written):
+def _keep(position, inputs, outputs, original, written):
     """Save an output, or an operand of a write."""
     if position < 0:  # an output: an alias without its node, which would be a cycle
         kept = outputs[~position].alias()
@@ -191,9 +194,8 @@ def _keep(keep, position, inputs, outputs, original, written):
         return keep(original)
     if written is None or inputs[position]._storage is not written:
         return keep(inputs[position])
-    saved = keep(inputs[position].alias())
-    saved.version -= 1  # saved for the value before the write: backward will find that it is gone
-    return saved
+    kept, version, is_output = keep(inputs[position].alias())
+    return kept, version - 1, is_output  # for the value before the write: backward will find that it is gone
 
 
 def remember_forward(node) -> None:

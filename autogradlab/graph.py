@@ -12,60 +12,66 @@ import types
 import weakref
 
 from . import errors
-from .modes import recording, state
+from .modes import PACKING, recording, state
 
 new = object.__new__
 next_sequence = itertools.count().__next__  # later nodes run first in backward
 
 
-class SavedTensor:
-    """A tensor kept for backward, with the version it had.
+def save(tensor, is_output: bool = False) -> tuple:
+    """What a node keeps of a tensor for backward: (the tensor, the version it has, whether the node itself made it).
 
-    It is compared when the tensor is taken out, never before.
+    The version is compared when the tensor is taken out, never before.
     """
-
-    __slots__ = ("is_output", "tensor", "version")
-
-    def check(self, node) -> None:
-        storage = self.tensor._storage
-        found = 0 if storage is None else storage.version
-        if found != self.version:
-            maker = node if self.is_output else self.tensor._node
-            raise errors.modified_in_place(self.tensor, node.name(), maker and maker.name(), found, self.version)
-
-    def window(self, node):
-        """The numbers, for a backward pass that is not recorded."""
-        tensor = self.tensor
-        storage = tensor._storage
-        if (0 if storage is None else storage.version) != self.version:
-            self.check(node)
-        window = tensor._window
-        return tensor.window if window is None else window
-
-    def unpack(self, node):
-        """The tensor, attached to the graph it came from."""
-        self.check(node)
-        return self.tensor.attached(node) if self.is_output else self.tensor
-
-
-def save(tensor, is_output: bool = False) -> SavedTensor:
-    """Keep a tensor for backward."""
-    kept = SavedTensor()
-    kept.tensor, kept.is_output = tensor, is_output
     storage = tensor._storage
-    version = kept.version = 0 if storage is None else storage.version
+    version = 0 if storage is None else storage.version
     if version is None:
         raise errors.save_inference()
-    return kept
+    return tensor, version, is_output
+
+
+def keep(tensor, is_output: bool = False) -> tuple:
+    """The same where saved_tensors_hooks may be in force: then a PackedTensor stands in the tensor's place."""
+    return (PackedTensor(tensor, is_output), 0, is_output) if state.flags & PACKING else save(tensor, is_output)
+
+
+def check_version(kept, node) -> None:
+    """Refuse a saved tensor that was written to since."""
+    tensor, version, is_output = kept
+    found = 0 if tensor._storage is None else tensor._storage.version
+    if found != version:
+        maker = node if is_output else tensor._node
+        raise errors.modified_in_place(tensor, node.name(), maker and maker.name(), found, version)
+
+
+def take_out(kept, node):
+    """A saved tensor, attached to the graph it came from."""
+    check_version(kept, node)
+    tensor, _, is_output = kept
+    if type(tensor) is PackedTensor:
+        return tensor.unpack(node)
+    return tensor.attached(node) if is_output else tensor
+
+
+def window_of(kept, node):
+    """Its numbers, for a backward pass that is not recorded."""
+    tensor, version, _ = kept
+    storage = tensor._storage
+    if (0 if storage is None else storage.version) != version:
+        check_version(kept, node)
+    window = tensor._window
+    return tensor.window if window is None else window
 
 
 class PackedTensor:
     """A tensor that saved_tensors_hooks put away in another form: whatever `pack` returned.
 
-    Its place in the graph stays here, so that second derivatives do not depend on what the hooks do to it.
+    Its place in the graph stays here, so that second derivatives do not depend on what the hooks do to it.  It has a
+    tensor's `window`, and no storage: what it stands for can no longer be written to.
     """
 
     __slots__ = ("edge", "is_output", "nr", "packed", "unpacker")
+    _window = _storage = None
 
     def __init__(self, tensor, is_output: bool = False):
         pack, self.unpacker = state.packing
@@ -82,7 +88,8 @@ class PackedTensor:
                 "A saved tensor pack hook is modifying its input in place: others still read it. Write to a clone()."
             )
 
-    def window(self, node):
+    @property
+    def window(self):
         return self.unpacked().window
 
     def unpacked(self):
@@ -304,8 +311,8 @@ class OpNode(Node):
         if self.saved:
             if self.saved is FREED:
                 raise errors.backward_twice(self.name())
-            for saved in self.saved:
-                values.append(saved.unpack(self) if lift else saved.window(self))
+            for kept in self.saved:
+                values.append(take_out(kept, self) if lift else window_of(kept, self))
         if recipe.options:
             values += [self.options[name] for name in recipe.options]
         g = grads if recipe.takes_list else grads[0]
@@ -347,7 +354,7 @@ def saved_attribute(op, name: str) -> property:
             raise AttributeError(f"{node.name()} did not save {op.public_name(name)!r}: it keeps {known}")
         if node.saved is FREED:
             raise errors.saved_freed(node.name(), f"_saved_{op.public_name(name)}")
-        return node.saved[names.index(name)].unpack(node)
+        return take_out(node.saved[names.index(name)], node)
 
     return property(get)
 

@@ -155,7 +155,7 @@ class Operator:
         """op_node in a copy of this operator's own."""
         return own_copy(op_node)
 
-    # The kernel of a call without options ------------------------------------------------------------------------------
+    # The kernel of a call without options -----------------------------------------------------------------------------
 
     def kernel_on(self, backend):
         """The kernel for a backend's arrays, without options: the array function itself if the kernel is no more."""

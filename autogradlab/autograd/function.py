@@ -22,8 +22,8 @@ import functools
 import weakref
 
 from autogradlab import devices, dtypes, errors, late, views
-from autogradlab.graph import FREED, Node, PackedTensor, save
-from autogradlab.modes import NO_GRAD, PACKING, as_one, no_grad, recording, state
+from autogradlab.graph import FREED, Node, keep, take_out
+from autogradlab.modes import NO_GRAD, as_one, no_grad, recording, state
 from autogradlab.tensor import Tensor, wrap
 
 
@@ -92,7 +92,6 @@ class FunctionNode(Node):
 
     def keep(self, tensors, outputs) -> None:
         """Save what forward asked for; outputs without their node, which would be a cycle."""
-        keep = PackedTensor if state.flags & PACKING else save
         own = {id(t): nr for nr, t in enumerate(outputs)}
         kept = []
         for t in tensors:
@@ -107,7 +106,7 @@ class FunctionNode(Node):
     def unpack_all(self) -> tuple:
         if self.saved is FREED:
             raise errors.backward_twice(self.name())
-        return tuple(s if s is None else s.unpack(self) for s in self.saved)
+        return tuple(s if s is None else take_out(s, self) for s in self.saved)
 
     def run(self, grads, lift: bool, keep: bool):
         given = [self.as_tensor(g, kind, lift) for g, kind in zip(grads, self.kinds, strict=True)]

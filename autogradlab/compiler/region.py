@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from autogradlab import dtypes, errors, shapes
 from autogradlab.convert import fit
 from autogradlab.dispatch import call
-from autogradlab.graph import FREED, Node, PackedTensor, save
-from autogradlab.modes import NO_GRAD, OBSERVED, PACKING, state
+from autogradlab.graph import FREED, Node, keep, take_out, window_of
+from autogradlab.modes import NO_GRAD, OBSERVED, state
 from autogradlab.tensor import wrap
 from autogradlab.views import edge_of
 
@@ -283,7 +283,6 @@ class CompiledFunctionBackward(Node):
     def __init__(self, region: Region, edges, tensors, outputs, positions):
         (shape, dtype, device), *more = [(tuple(t.shape), t._dtype, t._device) for t in outputs]
         super().__init__(tuple(edges), shape, dtype, device, tuple(more))
-        keep = PackedTensor if state.flags & PACKING else save
         self.region, self.saved = region, [keep(t) for t in tensors]
         self.outputs = [region.outputs[p] for p in positions]
 
@@ -294,10 +293,10 @@ class CompiledFunctionBackward(Node):
         wanted = [n for n, e in zip(region.places, self.edges, strict=True) if e is not None]
         given = {n: g for n, g in zip(self.outputs, grads, strict=True) if g is not None}
         if lift:
-            values = region.replay([s.unpack(self) for s in self.saved])
+            values = region.replay([take_out(kept, self) for kept in self.saved])
             found = region.pull(values, given, region.active(wanted), region.dtypes, lift=True)
         else:
-            windows = iter([s.window(self) for s in self.saved])
+            windows = iter([window_of(kept, self) for kept in self.saved])
             arrays = [region.numbers[n].window if n in region.numbers else next(windows) for n in range(region.inputs)]
             found = region.pull_arrays(self.device, self.shape, arrays, given, wanted)
         if not keep:

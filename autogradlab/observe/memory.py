@@ -78,9 +78,9 @@ def _kept(node):
     entries = getattr(node, "saved", None)
     names = node.recipe.names if hasattr(node, "recipe") else None
     for i, entry in enumerate(entries if isinstance(entries, (list, tuple)) else ()):
-        if entry is None or isinstance(entry, PackedTensor):
+        if entry is None or isinstance(entry[0], PackedTensor):
             continue
-        yield (node.op.public_name(names[i]) if names else f"tensor {i}"), entry.tensor
+        yield (node.op.public_name(names[i]) if names else f"tensor {i}"), entry[0]
 
 
 def live_tensors(device=None) -> list[Tensor]:

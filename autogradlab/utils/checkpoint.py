@@ -13,8 +13,8 @@ import weakref
 
 from autogradlab import random
 from autogradlab.autograd.graph import saved_tensors_hooks
-from autogradlab.graph import PackedTensor, SavedTensor, save
-from autogradlab.modes import AUTOCAST, NO_GRAD, PACKING, Mode, enable_grad, observe, state
+from autogradlab.graph import keep, take_out
+from autogradlab.modes import AUTOCAST, NO_GRAD, Mode, enable_grad, observe, state
 from autogradlab.ops.random import _defaults
 from autogradlab.tensor import Tensor
 
@@ -58,8 +58,9 @@ class _Region:
 
     def __init__(self, fn, args, kwargs, check: bool, early_stop: bool):
         self.fn, self.kwargs, self.check, self.early_stop = fn, kwargs, check, early_stop
-        keep = PackedTensor if state.flags & PACKING else save  # an enclosing checkpoint keeps them in its way
-        self.args = [keep(a) if isinstance(a, Tensor) else a for a in args]
+        self.args = [None if isinstance(a, Tensor) else a for a in args]
+        # under an enclosing checkpoint they are kept in its way
+        self.kept = {i: keep(a) for i, a in enumerate(args) if isinstance(a, Tensor)}
         self.slots, self.expected, self.complete = [], [], False
         self.passes = weakref.WeakKeyDictionary()
         self.replay = self.logs = None
@@ -87,7 +88,7 @@ class _Region:
 
     def recompute(self) -> dict:
         """Run the function again; the tensors it saves, by number."""
-        args = [a.unpack(self) if isinstance(a, (SavedTensor, PackedTensor)) else a for a in self.args]
+        args = [take_out(self.kept[i], self) if i in self.kept else a for i, a in enumerate(self.args)]
         recomputed = _Recomputed(self)
         with contextlib.suppress(_Done), saved_tensors_hooks(recomputed.pack, _as_it_is), enable_grad(), self.replay():
             self.fn(*args, **self.kwargs)
