@@ -81,7 +81,7 @@ def call_pair(op, a, b):
     if not flags and op.formulas:
         to_a, to_b = edge_of(a), edge_of(b)
         if to_a is not None or to_b is not None:
-            recipe = op.recipes.get(2 if to_a is None else 1 if to_b is None else 3)
+            recipe = op.plain.get(2 if to_a is None else 1 if to_b is None else 3)
             if recipe is None or not recipe.simple or not result.is_floating_point:
                 record(op, (a, b), NOTHING, (t,))
             else:
@@ -160,15 +160,16 @@ def make_node(op, edges, wanted, inputs, options, outputs, original=None, writte
     original: the first input's value before an in-place call; written: the storage that call wrote to.
     """
     flags = state.flags
-    recipe = op.recipes.get(wanted) or op.recipe(wanted)
+    if options:
+        recipe = op.recipes.get(wanted) or op.recipe(wanted)
+    else:
+        recipe, options = op.plain.get(wanted) or op.recipe(wanted, plain=True), op.defaults
     saved = ()
     if recipe.positions:
         if original is written and min(recipe.positions) >= 0:  # both None: the usual case
             saved = [keep(inputs[i]) for i in recipe.positions]
         else:
             saved = [_keep(i, inputs, outputs, original, written) for i in recipe.positions]
-    if op.defaults and not options:
-        options = op.defaults
     if op.facts:
         options = op.remember(inputs, options)
     out = outputs[0]

@@ -20,7 +20,6 @@ from .backends import namespace
 from .modes import ANOMALY, OBSERVED, recording, state
 from .tensor import Tensor, wrap
 
-new = object.__new__
 LEAF = sys.maxsize  # leaves run as soon as they are ready
 _accumulating = threading.Lock()  # NumPy lets other threads run while it adds
 
@@ -66,7 +65,7 @@ class Place:
 
 def place_of(at) -> Place:
     """A place where nothing has arrived yet."""
-    place = new(Place)
+    place = Place()
     place.at, place.shape, place.dtype = at, at.shape, at.dtype._numpy
     place.waits, place.grad, place.own, place.further, place.targets = 0, None, False, None, None
     place.sequence = LEAF if isinstance(at, Tensor) else at.sequence
@@ -115,10 +114,12 @@ class Task:
                 if edge is None:
                     targets.append(None)
                     continue
-                at, nr = edge if type(edge) is tuple else (edge, 0)
-                target = places.get(at)
+                nr = 0
+                if type(edge) is tuple:
+                    edge, nr = edge
+                target = places.get(edge)
                 if target is None:
-                    target = places[at] = place_of(at)
+                    target = places[edge] = place_of(edge)
                     stack.append(target)
                 target.waits += 1
                 targets.append((target, nr) if nr else target)

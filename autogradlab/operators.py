@@ -39,9 +39,11 @@ class Recipe:
 
     __slots__ = ("joint", "kind", "make", "names", "options", "positions", "simple", "steps", "takes_list")
 
-    def __init__(self, op, wanted: int):
+    def __init__(self, op, wanted: int, plain: bool = False):
         self.kind, self.make = op.fixed_class, op.make_node
         formulas = [op.joint] if op.joint else [f if wanted >> i & 1 else (None, ()) for i, f in enumerate(op.formulas)]
+        if plain:
+            formulas = [(f, without_usual(f, needs, op.defaults)) for f, needs in formulas]
         needed = list(dict.fromkeys(n for _, needs in formulas for n in needs))
         where = {n: ~i for i, n in enumerate(op.output_names)} | {n: i for i, n in enumerate(op.inputs)}
         self.names = tuple(n for n in needed if n in where)
@@ -77,6 +79,8 @@ class Operator:
         self.node, self.node_classes = node, {}  # a name or a function of the options; its classes by name
         self.direct = self._direct()
         self.recipes, self.kernels = {}, {}
+        # for calls without options, where formulas know the usual values themselves
+        self.plain = {} if any(f and f.__defaults__ for f, _ in self.formulas) else self.recipes
         self.known = {}  # views: geometries worked out before
         facts = {what for _, what in self.facts.values()}
         self.local = getattr(block, "remembered", True) and facts <= {"shape", "stride", "offset"}
@@ -117,11 +121,11 @@ class Operator:
                 self.facts[name] = (self.inputs.index(owner) if owner != "all" else None, fact.rstrip("s"))
         return needs
 
-    def recipe(self, wanted: int) -> Recipe:
-        """How to make and run the node where the inputs in `wanted` need gradients."""
-        found = Recipe(self, wanted)
+    def recipe(self, wanted: int, plain: bool = False) -> Recipe:
+        """How to make and run the node where the inputs in `wanted` need gradients; plain: of a call without options."""
+        found = Recipe(self, wanted, plain)
         if not self.variadic:  # of a list of tensors any may want one: too many choices to keep
-            self.recipes[wanted] = found
+            (self.plain if plain else self.recipes)[wanted] = found
         return found
 
     def remember(self, inputs, options) -> dict:
@@ -273,6 +277,14 @@ class Operator:
         """The public in-place method: the result goes into the first tensor."""
         inputs, options = self.bind(args, kwargs)
         return call_into(self, args[0], inputs, options)  # not inputs[0], which may be a converted copy
+
+
+def without_usual(formula, needs: tuple, usual: dict) -> tuple:
+    """What a formula needs where no options were given: not those for which it has the operator's default itself."""
+    own = formula.__defaults__ or () if formula else ()
+    while own and needs[-1] in usual and usual[needs[-1]] == own[-1]:
+        needs, own = needs[:-1], own[:-1]
+    return needs
 
 
 def handed_to(kernel, operands: int) -> str | None:
