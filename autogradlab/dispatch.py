@@ -13,7 +13,7 @@ import numpy
 from . import dtypes, errors, shapes, views
 from .convert import convert, fit
 from .graph import keep, save
-from .modes import ANOMALY, AUTOCAST, NO_GRAD, OBSERVED, state
+from .modes import ANOMALY, AUTOCAST, INFERENCE, NO_GRAD, OBSERVED, PACKING, state
 from .tensor import Tensor, fresh, wrap
 from .views import edge_of
 
@@ -38,9 +38,12 @@ def call(op, inputs, options=NOTHING):
         windows.append(t.window if window is None else window)
     if result is None:
         device, dtype, windows, result = convert(op, inputs, options)
-    backend = device.backend
+    backend = device._backend
     try:
-        out = op.kernel(backend.xp, *windows, **options)
+        if options:
+            out = op.kernel(backend.xp, *windows, **options)
+        else:
+            out = (op.kernels.get(backend) or op.kernel_on(backend))(*windows)
     except ValueError:
         _explain(inputs)
         raise
@@ -48,9 +51,11 @@ def call(op, inputs, options=NOTHING):
         out = _quietly(op, backend.xp, windows, options)
     if type(out) is tuple:
         return _wrap_all(op, inputs, options, out, result, device)
-    t = wrap(fit(backend, out, result), result, device)
+    if type(out) is not backend.array or out.dtype is not result._numpy:
+        out = fit(backend, out, result)
+    t = wrap(out, result, device) if flags & INFERENCE else fresh(out, result, device)
     if not flags & NO_GRAD and op.formulas:
-        record(op, inputs, options, (t,))
+        record(op, inputs, options, (t,), flags)
     if flags & OBSERVED:
         state.observer("result", op=op, outputs=(t,), dtype=dtype)
     return t
@@ -83,7 +88,7 @@ def call_pair(op, a, b):
         if to_a is not None or to_b is not None:
             recipe = op.plain.get(2 if to_a is None else 1 if to_b is None else 3)
             if recipe is None or not recipe.simple or not result.is_floating_point:
-                record(op, (a, b), NOTHING, (t,))
+                record(op, (a, b), NOTHING, (t,), flags)
             else:
                 make, saved = recipe.make, ()
                 if recipe.positions:
@@ -98,9 +103,10 @@ def _wrap_all(op, inputs, options, arrays, result, device):
     """The tensors of an operator with several outputs; the differentiable ones come first."""
     kinds = op.output_dtypes(result)
     made = [wrap(fit(device.backend, a, d), d, device) for a, d in zip(arrays, kinds, strict=True)]
-    if not state.flags & NO_GRAD and op.formulas:
-        record(op, inputs, options, made)
-    if state.flags & OBSERVED:
+    flags = state.flags
+    if not flags & NO_GRAD and op.formulas:
+        record(op, inputs, options, made, flags)
+    if flags & OBSERVED:
         state.observer("result", op=op, outputs=made, dtype=made[0]._dtype)
     return op.outputs(*made)
 
@@ -135,47 +141,48 @@ def unusual(op, inputs, options):
 # Recording ------------------------------------------------------------------------------------------------------------
 
 
-def record(op, inputs, options, outputs) -> None:
+def record(op, inputs, options, outputs, flags: int) -> None:
     """Give results their node, if an input requires gradients that this operator has a formula for."""
-    if not outputs[0]._dtype.is_floating_point:
+    out = outputs[0]
+    if not out._dtype.is_floating_point:
         return
     edges, wanted, bit = [], 0, 1
     for t in inputs:
         edge = edge_of(t) if op.differentiable & bit else None
-        edges.append(edge)
         if edge is not None:
             wanted |= bit
+        edges.append(edge)
         bit <<= 1
     if not wanted:
         return
-    node = make_node(op, edges, wanted, inputs, options, outputs)
-    outputs[0]._node = node
-    for nr in range(1, 1 + len(node.more)):
-        outputs[nr]._node, outputs[nr]._nr = node, nr
+    out._node = node = make_node(op, edges, wanted, inputs, options, outputs, flags)
+    if node.more:
+        for nr in range(1, 1 + len(node.more)):
+            outputs[nr]._node, outputs[nr]._nr = node, nr
 
 
-def make_node(op, edges, wanted, inputs, options, outputs, original=None, written=None):
+def make_node(op, edges, wanted, inputs, options, outputs, flags: int, original=None, written=None):
     """The node of a call: it saves what the formulas of the wanted gradients name, and nothing else.
 
     original: the first input's value before an in-place call; written: the storage that call wrote to.
     """
-    flags = state.flags
     if options:
         recipe = op.recipes.get(wanted) or op.recipe(wanted)
     else:
         recipe, options = op.plain.get(wanted) or op.recipe(wanted, plain=True), op.defaults
     saved = ()
     if recipe.positions:
-        if original is written and min(recipe.positions) >= 0:  # both None: the usual case
-            saved = [keep(inputs[i]) for i in recipe.positions]
-        else:
-            saved = [_keep(i, inputs, outputs, original, written) for i in recipe.positions]
+        saved = []
+        if flags & PACKING or written is not None:
+            for i in recipe.positions:
+                saved.append(_keep(i, inputs, outputs, original, written))
+        else:  # the usual case
+            for i in recipe.positions:
+                saved.append(save(inputs[i]) if i >= 0 else save(_output(outputs, ~i), True))
     if op.facts:
         options = op.remember(inputs, options)
     out = outputs[0]
-    shape = out._shape
-    if shape is None:
-        shape = out._window.shape
+    shape = out._window.shape if out._shape is None else out._shape
     kind = recipe.kind or op.node_class(options)
     node = recipe.make(kind, edges, recipe, saved, options, shape, out._dtype, out._device)
     if op.outputs is not None:
@@ -185,12 +192,17 @@ def make_node(op, edges, wanted, inputs, options, outputs, original=None, writte
     return node
 
 
+def _output(outputs, nr: int):
+    """An output as its own node keeps it: an alias without that node, which would be a cycle."""
+    kept = outputs[nr].alias()
+    kept._nr = nr
+    return kept
+
+
 def _keep(position, inputs, outputs, original, written):
-    """Save an output, or an operand of a write."""
-    if position < 0:  # an output: an alias without its node, which would be a cycle
-        kept = outputs[~position].alias()
-        kept._nr = ~position
-        return keep(kept, True)
+    """Save an output or an operand where hooks may pack it, or one of a write."""
+    if position < 0:
+        return keep(_output(outputs, ~position), True)
     if position == 0 and original is not None:
         return keep(original)
     if written is None or inputs[position]._storage is not written:
@@ -225,7 +237,7 @@ def call_view(op, source: Tensor, options=NOTHING, geometry=None, facts=None) ->
         if edge is not None:
             recipe = op.recipes.get(1)
             if flags or facts is None or recipe is None or recipe.kind is None or recipe.names:
-                record(op, (source,), options, (out,))
+                record(op, (source,), options, (out,), flags)
             else:
                 make = recipe.make
                 out._node = make(recipe.kind, (edge,), recipe, (), facts, geometry[0], out._dtype, out._device)
@@ -274,7 +286,7 @@ def call_views(op, source: Tensor, options=NOTHING) -> tuple:
     geometries = op.geometry(tuple(source.shape), source.stride(), source._offset, **options)
     out = tuple(views.make_view(source, g, op.name, state.flags, multi_output=True) for g in geometries)
     if out and not state.flags & NO_GRAD:
-        record(op, (source,), options, out)
+        record(op, (source,), options, out, state.flags)
     if state.flags & OBSERVED:
         state.observer("result", op=op, outputs=out, dtype=None)
     return out
@@ -306,7 +318,7 @@ def call_into(op, target: Tensor, inputs, options=NOTHING) -> Tensor:
     _write(op, device.backend, target, inputs, windows, options, computing is target._dtype and result is computing)
     views.written(target)  # refuses an inference tensor, as PyTorch's counter does: after the write
     if wanted:
-        node = make_node(op, edges, wanted, inputs, options, (target,), original, target.memory)
+        node = make_node(op, edges, wanted, inputs, options, (target,), state.flags, original, target.memory)
         views.rebase(target, node)
     if state.flags & OBSERVED:
         state.observer("result", op=op, outputs=(target,), dtype=computing, written=True)

@@ -37,7 +37,18 @@ class Recipe:
     outputs.  simple: nothing but inputs is kept.
     """
 
-    __slots__ = ("joint", "kind", "make", "names", "options", "positions", "simple", "steps", "takes_list")
+    __slots__ = (
+        "joint",
+        "keeps_outputs",
+        "kind",
+        "make",
+        "names",
+        "options",
+        "positions",
+        "simple",
+        "steps",
+        "takes_list",
+    )
 
     def __init__(self, op, wanted: int, plain: bool = False):
         self.kind, self.make = op.fixed_class, op.make_node
@@ -74,7 +85,8 @@ class Operator:
         self.arguments = getattr(block, "arguments", None) or (
             _unary_arguments if len(self.inputs) == 1 else _binary_arguments
         )
-        if getattr(block, "asks", False):  # its arguments look at values, to refuse some
+        self.asks = getattr(block, "asks", False)
+        if self.asks:  # its arguments look at values, to refuse some
             self.function = as_one(self.function)
         self.node, self.node_classes = node, {}  # a name or a function of the options; its classes by name
         self.direct = self._direct()
@@ -82,7 +94,7 @@ class Operator:
         # for calls without options, where formulas know the usual values themselves
         self.plain = {} if any(f and f.__defaults__ for f, _ in self.formulas) else self.recipes
         self.known = {}  # views: geometries worked out before
-        facts = {what for _, what in self.facts.values()}
+        facts = {what for _, what, _ in self.facts.values()}
         self.local = getattr(block, "remembered", True) and facts <= {"shape", "stride", "offset"}
 
     # What the block says ----------------------------------------------------------------------------------------------
@@ -118,11 +130,12 @@ class Operator:
         for name in needs:
             owner, _, fact = name.rpartition("_")
             if owner in (*self.inputs, "all") and fact.rstrip("s") in _FACTS:
-                self.facts[name] = (self.inputs.index(owner) if owner != "all" else None, fact.rstrip("s"))
+                fact = fact.rstrip("s")
+                self.facts[name] = self.inputs.index(owner) if owner != "all" else None, fact, _FACTS[fact]
         return needs
 
     def recipe(self, wanted: int, plain: bool = False) -> Recipe:
-        """How to make and run the node where the inputs in `wanted` need gradients; plain: of a call without options."""
+        """How to make and run the node where the inputs in `wanted` need gradients; plain: of calls without options."""
         found = Recipe(self, wanted, plain)
         if not self.variadic:  # of a list of tensors any may want one: too many choices to keep
             (self.plain if plain else self.recipes)[wanted] = found
@@ -131,8 +144,7 @@ class Operator:
     def remember(self, inputs, options) -> dict:
         """The options, and the facts about inputs that formulas ask for."""
         known = dict(options)
-        for name, (position, what) in self.facts.items():
-            fact = _FACTS[what]
+        for name, (position, _, fact) in self.facts.items():
             known[name] = tuple(map(fact, inputs)) if position is None else fact(inputs[position])
         return known
 
@@ -171,13 +183,15 @@ class Operator:
 
     def _direct(self) -> dict:
         """For each dtype whose operands need no conversion: the dtype of the result.  `call`'s one question."""
-        if callable(self.result):
+        if callable(self.result) and self.result is not dtypes.of_sum:
             return {}
         usual = [
             d for d in dtypes.ALL
             if (self.moves or not d.is_half and d not in dtypes.FLOAT8)
             and (d.is_floating_point or not self.floats) and (self.accepts is None or self.accepts(d))
         ]  # fmt: skip
+        if self.result is dtypes.of_sum:  # floats that shall be summed in another dtype come here converted to it
+            return {d: d for d in usual if d.is_floating_point}
         return {d: self.result or d for d in usual}
 
     def result_dtype(self, common, options):
@@ -335,7 +349,7 @@ def _widened(value):
 
 _PUBLIC_FACTS = {"shape": "sym_sizes", "stride": "sym_strides", "offset": "sym_storage_offset", "dtype": "scalar_type"}
 _FACTS = {
-    "shape": lambda t: tuple(t.shape),
+    "shape": lambda t: t._window.shape if t._shape is None else tuple(t._shape),
     "stride": Tensor.stride,
     "offset": Tensor.storage_offset,
     "dtype": lambda t: t._dtype,

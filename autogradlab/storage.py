@@ -12,11 +12,8 @@ class UntypedStorage:
     __slots__ = ("_array", "_buffer", "device", "version")
 
     def __init__(self, device, buffer=None, array=None, version: int | None = 0):
-        self.device, self.version = device, version
-        self._buffer, self._array = (
-            buffer,
-            array,
-        )  # of a fresh result we have the array; its bytes are looked up when asked for
+        self.device, self.version, self._buffer = device, version, buffer
+        self._array = array  # of a fresh result we have the array; its bytes are looked up when asked for
 
     @property
     def buffer(self):

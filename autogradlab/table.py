@@ -91,13 +91,29 @@ def _dress(face, op, name: str):
 def _function(op) -> None:
     tables = [t for word, t in (("function", functions), ("nn", nn_functions)) if word in op.public]
     if tables:
-
-        def function(*args, **kwargs):
-            return op.function(*args, **kwargs)
-
-        _dress(function, op, op.name)
+        function = _dress(_face(op), op, op.name)
         for table in tables:
             table[op.name] = function
+
+
+def _face(op):
+    """What is called with tensors and options as PyTorch takes them."""
+    arguments = op.arguments
+
+    def usual(*args, **kwargs):
+        try:
+            inputs, options = arguments(*args, **kwargs)
+        except (TypeError, AttributeError):  # out=, NumPy's words, or a mistake
+            inputs = (None,)
+        for t in inputs:
+            if not isinstance(t, Tensor):
+                return op.function(*args, **kwargs)  # which takes it, or says what is wrong
+        return call(op, inputs, options)
+
+    def general(*args, **kwargs):
+        return op.function(*args, **kwargs)
+
+    return usual if op.geometry is None and not op.asks else general
 
 
 def _method(op) -> None:
@@ -112,11 +128,8 @@ def _method(op) -> None:
                 return op.function(self, *args, **kwargs)
             return call_view_by(op, self, args, op.place)
 
-        def general(self, *args, **kwargs):
-            return op.function(self, *args, **kwargs)
-
         shows = op.geometry is not None and not op.multi_output
-        methods[op.name] = _dress(unary if plain else view if shows else general, op, op.name)
+        methods[op.name] = _dress(unary if plain else view if shows else _face(op), op, op.name)
     if op.in_place:
 
         def write(self, *args, **kwargs):

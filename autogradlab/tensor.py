@@ -61,7 +61,7 @@ class Tensor(Exchange):
     def memory(self) -> UntypedStorage:
         """The storage, made around a fresh result's array when first asked for."""
         if self._storage is None:
-            self._storage = UntypedStorage(self._device, array=self._window)
+            self._storage = UntypedStorage(self._device, None, self._window)
         return self._storage
 
     @property
@@ -316,8 +316,8 @@ class Tensor(Exchange):
 
     def alias(self) -> "Tensor":
         """The same elements, without a place in the graph.  Writes through either are seen by both."""
-        out = view_of(self.memory, self._shape, self._stride, self._offset, self._dtype, self._device)
-        out._window = self._window
+        out = fresh(self._window, self._dtype, self._device)
+        out._storage, out._shape, out._stride, out._offset = self.memory, self._shape, self._stride, self._offset
         return out
 
     def detach(self) -> "Tensor":

@@ -114,7 +114,7 @@ def to_device(value, device, non_blocking: bool = False):
         array = array.view(value._dtype.numpy)  # accelerators keep it as bytes
     out = wrap(array, value._dtype, device)
     if not state.flags & NO_GRAD:
-        record(transfer, (value,), {"device": device}, (out,))
+        record(transfer, (value,), {"device": device}, (out,), state.flags)
     return out
 
 

@@ -359,7 +359,7 @@ def relayout(op, target, options=NOTHING):
     recorded = not state.flags & NO_GRAD and target.requires_grad
     views.check_writable(target, recorded, overlap=True)
     geometry = op.geometry(tuple(target.shape), target.stride(), target._offset, **options)
-    node = make_node(op, [views.edge_of(target)], 1, (target,), options, (target,)) if recorded else None
+    node = make_node(op, [views.edge_of(target)], 1, (target,), options, (target,), state.flags) if recorded else None
     target.memory  # noqa: B018 - made before the window goes
     target._window = None
     target._shape, target._stride, target._offset = geometry
