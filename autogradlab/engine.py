@@ -334,7 +334,8 @@ def accumulate(leaf: Tensor, grad, lift: bool, steal: bool = True) -> None:
 def first_gradient(leaf: Tensor, grad, steal: bool) -> Tensor:
     """A tensor for a leaf's first gradient: the array itself where nobody else holds it, else a copy."""
     backend = leaf._device.backend
-    grad = backend.as_array(grad, leaf._dtype)
+    if type(grad) is not backend.array:
+        grad = backend.as_array(grad, leaf._dtype)
     # Whoever passed it down holds it too: this frame, accumulate and finish, and getrefcount's own argument.
     alone = steal and sys.getrefcount(grad) <= HOLDERS and backend.owns(grad) and grad.strides == leaf.window.strides
     if not alone:

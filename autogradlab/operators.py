@@ -17,6 +17,7 @@ import functools
 
 from . import dtypes, errors
 from .backends import namespace
+from .backends.numpy import NumpyBackend as host
 from .convert import operand
 from .dispatch import NOTHING, call, call_into, call_out, call_view, call_views
 from .graph import OpNode, op_node, own_copy, saved_attribute
@@ -235,11 +236,13 @@ class Operator:
 
     def __call__(self, *args, **options):
         """From formulas: with Tensors a recorded call, with raw arrays the kernel alone."""
-        operands = args[0] if self.variadic else args
+        operands, xp = args[0] if self.variadic else args, None
         for a in operands:
-            if isinstance(a, Tensor):
+            if type(a) is host.array:
+                xp = host.xp
+            elif isinstance(a, Tensor):
                 return self.function(*args, **options)
-        return self.kernel(namespace(operands), *operands, **options)
+        return self.kernel(xp or namespace(operands), *operands, **options)
 
     def bind(self, args, kwargs):
         """(tensors, options) of a public call; errors name the operator and the argument."""

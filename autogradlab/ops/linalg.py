@@ -2,7 +2,7 @@
 
 from autogradlab import shapes
 from autogradlab.convert import autocasts
-from autogradlab.dispatch import NOTHING
+from autogradlab.dispatch import NOTHING, call_pair
 from autogradlab.table import alias, method, operator, public
 from autogradlab.tensor import Tensor
 
@@ -169,13 +169,13 @@ def matmul(input, other, *, out=None):
     """
     if not isinstance(other, Tensor) or not isinstance(input, Tensor):
         raise TypeError(f"matmul(): argument 'other' must be Tensor, not {type(other).__name__}.")
-    a, b = input.shape, other.shape
+    a, b = tuple(input.shape), tuple(other.shape)
     if not a or not b:
         raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {len(a)}D and {len(b)}D.")
     if a[-1] != b[-2 if len(b) > 1 else 0]:
         refuse("matmul", f"a second operand with {a[-1]} rows", input, other)
     if len(a) == 2 and len(b) == 2:
-        return mm.function(input, other, out=out)
+        return call_pair(mm, input, other) if out is None else mm.function(input, other, out=out)
     if len(b) == 1 and len(a) <= 2:
         return _times_vector(input, other, out=out)
     if len(a) == 1 and len(b) == 2:
@@ -185,8 +185,8 @@ def matmul(input, other, *, out=None):
         out = unsafe_view.function((mm if len(b) == 2 else mv).function(flat, other), (*a[:-1], *b[1:]))
         out._view = None  # nobody else reads that product
         return out
-    shapes.broadcast_shapes(tuple(a[:-2]), tuple(b[:-2]))
-    return matmul_batched.function(input, other, out=out)
+    shapes.broadcast_shapes(a[:-2], b[:-2])
+    return call_pair(matmul_batched, input, other) if out is None else matmul_batched.function(input, other, out=out)
 
 
 @autocasts("matmul")

@@ -22,14 +22,14 @@ def linear(input, weight, bias=None):
     transposed = weight.t()
     if bias is None:
         return matmul(input, transposed)
-    shape = input.shape
+    shape = tuple(input.shape)
     if len(shape) == 2:
-        if weight.dim() == 2 and shape[1] == weight.shape[1] and tuple(bias.shape) == (weight.shape[0],):
+        if tuple(weight.shape) == (bias.numel(), shape[1]) and bias.dim() == 1:
             return call(addmm, (bias, input, transposed), PLAIN)
         return addmm.function(bias, input, transposed)  # which says what is wrong
     if not input.is_contiguous() or not shape:
         return matmul(input, transposed) + bias
-    rows = input.view(shape.numel() // max(shape[-1], 1) if shape[-1] else -1, shape[-1])
+    rows = input.view(input.numel() // max(shape[-1], 1) if shape[-1] else -1, shape[-1])
     return addmm.function(bias, rows, transposed).view(*shape[:-1], weight.shape[0])
 
 

@@ -74,14 +74,14 @@ def check_classes(target: Tensor, classes: int, ignore_index: int) -> int | None
 def _checked(input, target, ignore_index):
     if target._dtype is not dtypes.int64 and target._dtype is not dtypes.uint8:
         raise RuntimeError(f"nll_loss: expected target of dtype Long (class indices), but found {target._dtype}.")
-    dim = 1 if input.dim() > 1 else 0
-    classes = input.shape[dim]
-    if input.shape[:dim] + input.shape[dim + 1 :] != target.shape:
+    shape = tuple(input.shape)
+    dim = 1 if len(shape) > 1 else 0
+    if shape[:dim] + shape[dim + 1 :] != tuple(target.shape):
         raise ValueError(
             f"Expected input and target to agree apart from the class dimension: input has shape {tuple(input.shape)}, "
             f"target {tuple(target.shape)}."
         )
-    return check_classes(target, classes, ignore_index)
+    return check_classes(target, shape[dim], ignore_index)
 
 
 def _place(xp, target, ignore_index, ndim: int):
