@@ -67,14 +67,17 @@ def operand(value, beside: Tensor, floats: bool = False):
 
     floats: the operation makes floats of integers, so a number must not be squeezed into the tensor's integer dtype.
     """
-    kind = dtypes.get_default_dtype() if type(value) is float else dtypes.PYTHON.get(type(value))
+    mine, device = beside._dtype, beside._device
+    if type(value) is float:  # it takes the dtype of floating point neighbours
+        kind = mine if mine.is_floating_point else dtypes.get_default_dtype()
+    else:
+        kind = dtypes.PYTHON.get(type(value))
     if kind is None:
         if isinstance(value, float):
             return operand(float(value), beside, floats)
         if isinstance(value, (numpy.ndarray, numpy.generic)):
             return operand(value.item(), beside, floats) if not value.shape else late.functions["from_numpy"](value)
         return operand(value.__index__(), beside, floats) if hasattr(value, "__index__") else None
-    mine, device = beside._dtype, beside._device
     if floats and not mine.is_floating_point:
         kind = dtypes.get_default_dtype()
     key = value, kind, mine, device

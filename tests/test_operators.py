@@ -11,6 +11,7 @@ from operator_samples import OPERATORS, WITHOUT, call, outputs, samples, tensors
 
 import autogradlab as torch
 from autogradlab import late
+from autogradlab.operators import handed_to
 
 TESTED = [n for n in OPERATORS if n not in WITHOUT]
 DIFFERENTIABLE = [n for n in TESTED if late.operators[n].formulas and n not in ("floor_divide", "cast")]
@@ -63,6 +64,32 @@ def test_geometry_agrees_with_numpy(name):
         inputs, options = late.operators[name].bind(args, kwargs)
         expected = late.operators[name].kernel(np, inputs[0].numpy(), **options)
         np.testing.assert_array_equal(call(name, args, kwargs).numpy(), expected)
+
+
+def test_a_kernel_that_is_no_more_than_an_array_function_is_called_as_it():
+    found = {n: handed_to(op.kernel, len(op.inputs)) for n, op in late.operators.items() if op.kernel}
+    assert (
+        found["add"] == "add" and found["mul"] == "multiply" and found["asin"] == "arcsin" and found["mm"] == "matmul"
+    )
+    others = ("rsub", "relu", "where", "rsqrt", "softmax", "cat")  # in other order, of other operands, of several steps
+    assert not any(found[name] for name in others)
+    for name in filter(found.get, TESTED):
+        for args, _ in samples(name, grad=False):
+            windows = [t.window for t in args if isinstance(t, torch.Tensor)]
+            if len(windows) == len(late.operators[name].inputs):
+                expected = late.operators[name].kernel(np, *windows)
+                np.testing.assert_array_equal(
+                    late.operators[name].kernel_on(args[0].device.backend)(*windows), expected
+                )
+
+
+def test_a_formula_is_not_handed_options_that_nobody_gave():
+    a, b = torch.ones(3, requires_grad=True), torch.ones(3, requires_grad=True)
+    plain, scaled = (a + b).grad_fn, torch.add(a, b, alpha=2).grad_fn
+    assert not plain.recipe.options and plain._saved_alpha == 1
+    assert scaled.recipe.options == ("alpha",) and scaled._saved_alpha == 2
+    (torch.add(a, b, alpha=2) + a.sub(b, alpha=3) + (a - b)).sum().backward()
+    assert a.grad.tolist() == [3.0] * 3 and b.grad.tolist() == [-2.0] * 3
 
 
 def loss_of(name, args, kwargs, weights):

@@ -76,7 +76,7 @@ class NumpyBackend:
 
     def as_array(self, value, dtype):
         """A kernel's result as an array of that dtype: NumPy hands out scalars where arrays have no dimensions."""
-        return numpy.asarray(value, dtype.numpy)
+        return numpy.asarray(value, dtype._numpy or dtype.numpy)
 
     def owns(self, array) -> bool:
         """Whether an array is alone on its memory and fills it, so that a tensor may take it over."""
