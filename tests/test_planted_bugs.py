@@ -42,7 +42,8 @@ def plant(monkeypatch, name: str, bug) -> None:
         return (lambda *args: each(fn(*args), bug), *rest)
 
     op = late.operators[name]
-    monkeypatch.setattr(op, "recipes", {})
+    for recipes in ("recipes", "plain"):
+        monkeypatch.setattr(op, recipes, {})
     monkeypatch.setattr(op, "formulas", tuple(changed(f) for f in op.formulas))
     if op.joint:
         monkeypatch.setattr(op, "joint", changed(op.joint))
