@@ -43,6 +43,16 @@ def test_the_lists(kind, fn, dtype):
         assert fn(a, b).dtype is dtype
 
 
+@pytest.mark.parametrize("join", [torch.cat, torch.stack])
+def test_another_half_precision_fits_beside_a_float32_before_it_only(join):
+    half, brain, single = torch.ones(2, dtype=F16), torch.ones(2, dtype=BF16), torch.ones(2)
+    with torch.autocast("cpu", dtype=BF16):
+        assert join([single, half]).dtype is F32 and join([brain, single]).dtype is F32
+        for given in ([half], [half, brain], [half, single], [brain, half], [torch.ones(2, dtype=F64), half]):
+            with pytest.raises(RuntimeError, match="Unexpected floating ScalarType torch.float16.*cast that tensor"):
+                join(given)
+
+
 def test_gradients_have_the_dtype_of_their_leaves():
     a, b = numbers(3, 3), numbers(3, 3)
     with torch.autocast("cpu", dtype=BF16):

@@ -55,8 +55,7 @@ class Casting:
         if not policy:
             return None
         if policy == "promote":
-            wide = any(t._dtype is dtypes.float32 for t in tensors)
-            return dtypes.float32 if wide else self.chosen[kind]
+            return _promoted(name, tensors, self.chosen[kind])
         return self.chosen[kind] if policy == "lower" else dtypes.float32
 
     def _within(self, value, dtype):
@@ -83,6 +82,20 @@ class Casting:
         if keep:
             self.cache[key] = tensor, made
         return made
+
+
+def _promoted(name: str, tensors, lower):
+    """float32 if one of the tensors has it, else the lower dtype; another half precision before it fits with neither."""
+    found = lower
+    for dtype in (t._dtype for t in tensors):
+        if dtype is dtypes.float32:
+            found = dtype
+        elif dtype.is_half and dtype is not lower is found:
+            raise RuntimeError(
+                f"{name}: Unexpected floating ScalarType {dtype} under autocast to {lower}: cast that tensor to {lower} "
+                "or to torch.float32 first."
+            )
+    return found
 
 
 def _is_eligible(t: Tensor) -> bool:

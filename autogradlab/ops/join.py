@@ -2,6 +2,7 @@
 
 from autogradlab import late, shapes
 from autogradlab.convert import common_dtype
+from autogradlab.modes import AUTOCAST, state
 from autogradlab.table import alias, method, operator, public
 from autogradlab.tensor import Tensor
 
@@ -19,6 +20,8 @@ def _tensors(name: str, tensors):
     for t in tensors:
         if not isinstance(t, Tensor):
             raise TypeError(f"{name}(): expected a list of Tensors: it holds a {type(t).__name__}.")
+    if state.flags & AUTOCAST:  # which goes by the dtypes as they were given
+        ((tensors,), _) = state.autocast.given(name, (tensors,), {})
     common = common_dtype(tensors)
     return tuple(t if t._dtype is common else to(t, common) for t in tensors)
 
