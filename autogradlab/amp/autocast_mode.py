@@ -85,15 +85,15 @@ class Casting:
 
 
 def _promoted(name: str, tensors, lower):
-    """float32 if one of the tensors has it, else the lower dtype; another half precision before it fits with neither."""
+    """float32 if one of the tensors has it, else the lower dtype; another half precision before it fits neither."""
     found = lower
     for dtype in (t._dtype for t in tensors):
         if dtype is dtypes.float32:
             found = dtype
         elif dtype.is_half and dtype is not lower is found:
             raise RuntimeError(
-                f"{name}: Unexpected floating ScalarType {dtype} under autocast to {lower}: cast that tensor to {lower} "
-                "or to torch.float32 first."
+                f"{name}: Unexpected floating ScalarType {dtype} under autocast to {lower}: cast that tensor to "
+                f"{lower} or torch.float32 first."
             )
     return found
 
