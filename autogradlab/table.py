@@ -58,9 +58,12 @@ def explained(fn, called: str | None = None):
     return face
 
 
-def public(fn, name: str | None = None, also_method: bool = False):
-    """Export a function that is made of operators rather than being one."""
-    functions[name or fn.__name__] = explained(fn, name)
+def public(fn, name: str | None = None, also_method: bool = False, around=lambda face: face):
+    """Export a function that is made of operators rather than being one.
+
+    around: what more the function does that the method does not, as takes_out of ops/out.py.
+    """
+    functions[name or fn.__name__] = around(explained(fn, name))
     if also_method:
         methods[name or fn.__name__] = fn
     return fn

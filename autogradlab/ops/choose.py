@@ -9,6 +9,7 @@ from autogradlab.tensor import Tensor
 from . import samples
 from .elementary import zeros_like
 from .kinds import binary, both_tensors, held, need_tensors, pointwise
+from .out import takes_out
 
 
 @operator(**binary, samples=samples.pairs)
@@ -151,8 +152,8 @@ method(
     lambda self, max: clamp_in_place(self, None, max) if isinstance(max, Tensor) else clamp_max_.write(self, max),
     "clamp_max_",
 )
-public(clamp_min, also_method=True)
-public(clamp_max, also_method=True)
+public(clamp_min, also_method=True, around=takes_out)
+public(clamp_max, also_method=True, around=takes_out)
 alias("clip", "clamp")
 
 
@@ -199,5 +200,5 @@ def where(condition, input=None, other=None):
     return where_.function(input, other, condition)
 
 
-public(where)
+public(where, around=takes_out)
 method(lambda self, condition, other: where(condition, self, other), "where")

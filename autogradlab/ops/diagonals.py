@@ -6,6 +6,7 @@ from autogradlab.table import operator, public
 from autogradlab.tensor import Tensor
 
 from .kinds import not_bool
+from .out import takes_out
 from .shape import expand, reshape
 
 
@@ -107,7 +108,7 @@ def diag(input, diagonal=0):
     return (diag_embed if input.dim() == 1 else diagonal_copy).function(input, diagonal, 0, 1)
 
 
-public(diag, also_method=True)
+public(diag, also_method=True, around=takes_out)
 public(diagflat, also_method=True)
 
 

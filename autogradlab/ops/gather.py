@@ -14,6 +14,7 @@ from .create import tensor
 from .index import add_at, bounds, checked, index_backward
 from .index import index as at_positions
 from .kinds import add_up
+from .out import takes_out
 from .shape import expand
 
 
@@ -308,4 +309,4 @@ def take_along_dim(input, indices, dim=None):
     return gather.function(spread[0], dim, spread[1])
 
 
-public(take_along_dim, also_method=True)
+public(take_along_dim, also_method=True, around=takes_out)

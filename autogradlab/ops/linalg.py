@@ -7,6 +7,7 @@ from autogradlab.table import alias, method, operator, public
 from autogradlab.tensor import Tensor
 
 from .kinds import need_tensors, not_bool
+from .out import takes_out
 from .reduce import sum as total
 from .shape import unsafe_view
 
@@ -263,6 +264,6 @@ def inner(input, other):
     return out.reshape(*input.shape[:-1], *other.shape[:-1])
 
 
-public(outer, also_method=True)
+public(outer, also_method=True, around=takes_out)
 alias("ger", "outer")
-public(inner, also_method=True)
+public(inner, also_method=True, around=takes_out)

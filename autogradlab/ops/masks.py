@@ -6,6 +6,7 @@ from autogradlab.table import method, operator, public
 from autogradlab.tensor import Tensor, wrap
 
 from .kinds import held, in_order
+from .out import takes_out
 
 
 def _mask_samples(make):
@@ -118,7 +119,7 @@ def _wrap_index(array, beside):
     return wrap(array.astype("int64"), dtypes.int64, beside._device)
 
 
-public(nonzero, also_method=True)
+public(nonzero, also_method=True, around=takes_out)
 public(lambda input: nonzero(input), "argwhere", also_method=True)
 
 

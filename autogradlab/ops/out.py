@@ -1,17 +1,15 @@
-"""out= for functions that are made of several operators: the result is copied into the tensor given."""
+"""out= for functions that are made of several operators: the result is copied into the tensor given.
+
+`public(fn, around=takes_out)` gives it to the function, and not to the method.
+"""
 
 from functools import wraps
 
 from autogradlab.dispatch import call_out
-from autogradlab.table import functions, operator
+from autogradlab.table import operator
 
 from . import samples
 from .copy import clone
-
-NAMES = """
-    bucketize clamp_max clamp_min column_stack cross diag dstack float_power ger histc hstack inner kron ldexp
-    multinomial nanmean nanquantile nonzero outer quantile row_stack searchsorted take_along_dim vdot vstack where
-"""
 
 
 @operator(moves=True, public=(), samples=samples.unary)
@@ -30,7 +28,3 @@ def takes_out(fn):
         return made if out is None else call_out(out_, out, (made,))
 
     return face
-
-
-for _name in NAMES.split():
-    functions[_name] = takes_out(functions[_name])

@@ -13,6 +13,7 @@ from .copy import to
 from .create import finish, zeros
 from .gather import index_select
 from .join import _meshgrid, cat, flip, stack
+from .out import takes_out
 from .shape import reshape, transpose
 from .slices import narrow, split
 
@@ -97,8 +98,9 @@ def block_diag(*tensors):
     return cat.function(rows, 0)
 
 
-for _fn in (hstack, vstack, dstack, column_stack, block_diag):
-    public(_fn)
+for _fn in (hstack, vstack, dstack, column_stack):
+    public(_fn, around=takes_out)
+public(block_diag)
 alias("row_stack", "vstack")
 
 

@@ -11,6 +11,7 @@ from .copy import to
 from .diagonals import diagonal
 from .join import cat, roll, stack
 from .linalg import bmm, dot, mm, refuse, swapped
+from .out import takes_out
 from .shape import broadcast_tensors, expand, permute, reshape
 
 # The add... family ----------------------------------------------------------------------------------------------------
@@ -374,8 +375,9 @@ def diff(input, n=1, dim=-1, prepend=None, append=None):
     return out
 
 
-for _fn in (kron, vdot, cross, diff):
-    public(_fn, also_method=True)
+for _fn in (kron, vdot, cross):
+    public(_fn, also_method=True, around=takes_out)
+public(diff, also_method=True)
 for _fn in (vander, trapezoid, cumulative_trapezoid):
     public(_fn)
 alias("trapz", "trapezoid")

@@ -17,6 +17,7 @@ from autogradlab.tensor import Tensor, wrap
 from .create import finish
 from .elementary import zeros_like
 from .kinds import chosen
+from .out import takes_out
 from .shape import sizes
 
 
@@ -381,5 +382,5 @@ def multinomial(input, num_samples: int, replacement: bool = False, *, generator
 
 
 public(bernoulli, also_method=True)
-public(multinomial, also_method=True)
+public(multinomial, also_method=True, around=takes_out)
 method(bernoulli_)

@@ -9,6 +9,7 @@ from autogradlab.tensor import Tensor
 from .copy import to
 from .create import finish, tensor
 from .join import stack
+from .out import takes_out
 
 
 def _int64(array, beside) -> Tensor:
@@ -129,5 +130,7 @@ def unravel_index(indices, shape):
 
 public(unique, also_method=True)
 public(unique_consecutive, also_method=True)
-for _fn in (isin, searchsorted, bucketize, unravel_index):
+for _fn in (searchsorted, bucketize):
+    public(_fn, around=takes_out)
+for _fn in (isin, unravel_index):
     public(_fn)

@@ -17,6 +17,7 @@ from .create import finish, tensor
 from .extremes import amax, amin
 from .gather import gather
 from .order import sort
+from .out import takes_out
 from .reduce import _reduction, mean, over, std, sum, var
 
 aminmax_result = return_type("aminmax", "min max")
@@ -79,7 +80,7 @@ def aminmax(input, *, dim=None, keepdim=False):
     return aminmax_result(amin.function(input, dim, keepdim), amax.function(input, dim, keepdim))
 
 
-public(nanmean, also_method=True)
+public(nanmean, also_method=True, around=takes_out)
 public(aminmax, also_method=True)
 
 
@@ -139,8 +140,8 @@ def _quantile(name, input, q, dim, keepdim, interpolation, skip_nan):
     return value
 
 
-public(quantile, also_method=True)
-public(nanquantile, also_method=True)
+public(quantile, also_method=True, around=takes_out)
+public(nanquantile, also_method=True, around=takes_out)
 
 
 # Covariance -----------------------------------------------------------------------------------------------------------
@@ -246,4 +247,4 @@ def histc(input, bins=100, min=0, max=0):
 
 
 public(bincount, also_method=True)
-public(histc, also_method=True)
+public(histc, also_method=True, around=takes_out)

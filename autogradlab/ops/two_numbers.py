@@ -12,6 +12,7 @@ from . import samples
 from .choose import where
 from .elementary import exp, exp2, flat, log, zeros_like
 from .kinds import binary, both_tensors, floating, need_tensors, not_bool, number_second
+from .out import takes_out
 from .pointwise import mul, pow
 
 
@@ -185,8 +186,8 @@ def float_power_(self, exponent):
     return self.pow_(exponent.to(dtypes.float64) if isinstance(exponent, Tensor) else float(exponent))
 
 
-public(ldexp, also_method=True)
-public(float_power, also_method=True)
+public(ldexp, also_method=True, around=takes_out)
+public(float_power, also_method=True, around=takes_out)
 method(ldexp_)
 method(float_power_)
 
