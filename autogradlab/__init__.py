@@ -11,8 +11,7 @@ import warnings
 # Results like 1/0 are values here (inf, nan), as in PyTorch; NumPy would warn of each.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"autogradlab\.")
 
-from . import autograd, dtypes, late, linalg, ops, random, table  # noqa: E402, F401
-from .autograd.anomaly import is_anomaly_enabled  # noqa: E402, F401
+from . import dtypes, late, ops  # noqa: E402, F401
 from .devices import device  # noqa: E402, F401
 from .dtypes import finfo, get_default_dtype, iinfo, set_default_dtype  # noqa: E402, F401
 from .modes import (  # noqa: E402, F401
@@ -30,8 +29,16 @@ from .tensor import Tensor  # noqa: E402
 
 __version__ = "0.1.0"
 
-late.install(Tensor, {**table.methods, **autograd.METHODS})
-globals().update(table.functions)
+late.offer(
+    __name__,
+    """
+    autograd.calls:  .backward
+    linalg:          inverse det slogdet matrix_power logdet norm
+    nn.functional:   selu() selu_() celu() celu_() threshold() threshold_()
+    """,
+)
+late.install(Tensor)
+globals().pop("tensor")  # the module: torch.tensor is a function
 globals().update({d.name: d for d in dtypes.ALL})
 globals().update(dtypes.ALIASES)
 
@@ -41,13 +48,17 @@ _LATER = {
         "amp", "autocast", "GradScaler", "is_autocast_enabled", "get_autocast_dtype", "set_autocast_enabled",
         "set_autocast_dtype", "is_autocast_cache_enabled", "set_autocast_cache_enabled", "clear_autocast_cache",
     ),
+    "autograd": ("autograd",),
+    "autograd.anomaly": ("is_anomaly_enabled",),
     "compiler": ("compiler", "compile", "get_num_threads", "set_num_threads"),
-    "distributed": ("distributed",),
-    "nn": ("nn",),
     "cuda": ("cuda",),
+    "distributed": ("distributed",),
+    "linalg": ("linalg",),
+    "nn": ("nn",),
     "observe": ("observe", "profile"),
     "onnx": ("onnx",),
     "optim": ("optim",),
+    "random": ("random",),
     "serialization": ("save", "load"),
     "streams": ("Event", "Stream", "accelerator"),
     "utils": ("utils",),
@@ -60,18 +71,16 @@ def __getattr__(name: str):
     if module is not None:
         loaded = importlib.import_module(f"autogradlab.{module}")
         found = loaded if name == module else getattr(loaded, name)
+    elif name in late.functions.files:
+        found = late.functions[name]
     else:
-        if not name.startswith("_"):
-            importlib.import_module("autogradlab.nn")  # torch.conv2d and others belong to layers
-        if name not in table.functions:
-            raise AttributeError(f"module 'autogradlab' has no attribute {name!r}")
-        found = table.functions[name]
+        raise AttributeError(f"module 'autogradlab' has no attribute {name!r}")
     globals()[name] = found
     return found
 
 
 def __dir__():
-    return sorted({*globals(), *_MODULE_OF})
+    return sorted({*globals(), *_MODULE_OF, *late.functions.files})
 
 
 def trace(*matrix, **options):
@@ -80,7 +89,7 @@ def trace(*matrix, **options):
     with autogradlab.trace() as t: ...
     """
     if matrix or options:
-        return table.functions["trace"](*matrix, **options)
+        return late.functions["trace"](*matrix, **options)
     return importlib.import_module("autogradlab.observe").trace()
 
 
@@ -101,3 +110,4 @@ def set_flush_denormal(mode: bool) -> bool:
 dtype = dtypes.dtype
 inf, nan, pi, e = math.inf, math.nan, math.pi, math.e
 strided, contiguous_format, preserve_format = map(_Name, ("strided", "contiguous_format", "preserve_format"))
+__all__ = [*(name for name in globals() if not name.startswith("_")), *late.functions.files]  # for import *

@@ -1,26 +1,105 @@
 """The only door for names that are bound later.
 
-`tensor.py` lies below the operators, yet `x.sum()` must find them.  The operator table hands its finished methods over
-here, once; and while a function is traced, members of Tensor that tell of it stand in for the usual ones.  Nothing else
-sets attributes on Tensor.
+`tensor.py` lies below the operators, yet `x.sum()` must find them; and a program uses few of the files in `ops/`, so
+that each is loaded when one of its names is first asked for.  Whoever knows which file binds what says so (`offer`).
+From then on a name of torch is looked up in a table of names, and a member of Tensor is a StandIn, which gives way to
+the real one.  While a function is traced, members of Tensor that tell of it stand in for the usual ones (`exchange`).
+Nothing else sets attributes on Tensor.
 """
 
-operators = {}  # name -> operator, for the lower files that need one at run time
-functions = {}  # name -> public function, likewise
-nn_functions = {}  # name -> function of nn.functional
+from importlib import import_module
 
 
-def install(cls: type, methods: dict) -> None:
-    """Give `cls` its methods.  A name that the class has already is an error."""
-    for name, method in methods.items():
-        if name in vars(cls):
+class Names(dict):
+    """name -> what a file binds to it: `names["sum"]` loads that file first, if it has to.
+
+    The dict holds what was asked for so far; whoever goes through all names calls load_all() first.
+    """
+
+    def __init__(self, files: dict):
+        self.files = files  # name -> the module that binds it
+        self.bound = {}  # name -> what the modules loaded so far bound to it
+
+    def __missing__(self, name: str):
+        import_module(self.files[name])  # waits where another thread is loading it
+        found = self[name] = self.bound[name]
+        return found
+
+
+functions = Names({})  # the functions of torch
+nn_functions = Names({})  # those of nn.functional that operators are
+methods = Names({})  # the members of Tensor
+operators = Names(functions.files)  # the operators; one is found in the file that has the function of its name
+MODULES = []  # that were offered
+
+
+def offer(package: str, contents: str) -> None:
+    """Say which module of a package binds what: "join: cat() roll .repeat", and so on.
+
+    `roll` is a function and a method, `cat()` a function alone, `.repeat` a method alone, `nn.elu` is of nn.functional.
+    """
+    module = None
+    for word in contents.split():
+        if word.endswith(":"):
+            module = f"{package}.{word[:-1]}"
+            MODULES.append(module)
+        elif word.startswith("nn."):
+            nn_functions.files[word[3:]] = module
+        else:
+            if not word.startswith("."):
+                functions.files[word.removesuffix("()")] = module
+            if not word.endswith("()"):
+                methods.files[word.removeprefix(".")] = module
+
+
+def load_all() -> None:
+    """Load every module that was offered."""
+    for module in MODULES:
+        import_module(module)
+    for names in (functions, nn_functions, methods, operators):
+        names.update(names.bound)
+
+
+class StandIn:
+    """A member of a class until it is first asked for: then its file is loaded, and the real member takes its place."""
+
+    __slots__ = ("cls", "name")
+
+    def __init__(self, cls: type, name: str):
+        self.cls, self.name = cls, name
+
+    def give_way(self):
+        member = methods[self.name]
+        if vars(self.cls)[self.name] is self:  # no other thread was faster
+            setattr(self.cls, self.name, member)
+        return member
+
+    def __get__(self, instance, owner=None):
+        return self.give_way().__get__(instance, owner)
+
+    def __set__(self, instance, value):
+        self.give_way()
+        setattr(instance, self.name, value)
+
+
+def install(cls: type) -> None:
+    """Give `cls` a stand-in for every method offered.  A name that the class has already is an error."""
+    members = vars(cls)
+    for name in methods.files:
+        if name in members:
             raise TypeError(f"{cls.__name__}.{name} exists already: an operator must not replace it")
-        setattr(cls, name, method)
+        setattr(cls, name, StandIn(cls, name))
+
+
+def own(cls: type, name: str):
+    """The member that a class itself has, as it stands there."""
+    getattr(cls, name)  # a stand-in gives way
+    return vars(cls)[name]
 
 
 def exchange(cls: type, members: dict) -> dict:
     """Give `cls` other members in place of its own; returns its own, with which to undo it."""
-    own = {name: vars(cls)[name] for name in members}
+    own_members = {name: own(cls, name) for name in members}
     for name, member in members.items():
         setattr(cls, name, member)
-    return own
+    return own_members

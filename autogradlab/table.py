@@ -12,9 +12,11 @@ from .dispatch import call, call_into, call_pair, call_view_by
 from .operators import Operator
 from .tensor import Tensor
 
-functions = late.functions  # name -> public function; autogradlab/__init__.py exports them
-nn_functions = late.nn_functions  # name -> function; nn/functional.py exports them
-methods = {}  # name -> method of Tensor, installed through late.py
+# What the files loaded so far bind.  To ask for a name, of whatever file: late.functions[name] and so on.
+functions = late.functions.bound  # name -> public function; autogradlab/__init__.py exports them
+nn_functions = late.nn_functions.bound  # name -> function; nn/functional.py exports them
+methods = late.methods.bound  # name -> method of Tensor, which takes the place of its stand-in there
+operators = late.operators.bound  # name -> operator
 
 
 def operator(node=None, **flags):
@@ -22,9 +24,9 @@ def operator(node=None, **flags):
 
     def register(block):
         op = Operator(block, node, **flags)
-        if op.name in late.operators:
+        if op.name in operators:
             raise TypeError(f"two operators are called {op.name}")
-        late.operators[op.name] = op
+        operators[op.name] = op
         _function(op)
         _method(op)
         for symbol in op.symbols:

@@ -3,9 +3,9 @@
 import numpy as np
 
 import autogradlab as torch
-import autogradlab.nn
 from autogradlab import late
 
+late.load_all()
 OPERATORS = sorted(late.operators)
 # No samples: they are pieces of a public operation that has tests of its own, or need another device.
 WITHOUT = {

@@ -9,12 +9,11 @@ from autogradlab.modes import enable_grad, inference_mode, no_grad, set_grad_ena
 
 from . import function, graph
 from .anomaly import detect_anomaly, set_detect_anomaly
-from .calls import METHODS, backward, grad
+from .calls import backward, grad
 from .function import Function
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
 
 __all__ = [
-    "METHODS",
     "Function",
     "GradcheckError",
     "backward",

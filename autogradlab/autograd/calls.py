@@ -4,6 +4,7 @@ import math
 
 from autogradlab import engine, errors, late, views
 from autogradlab.graph import AccumulateGrad, DeadEnd
+from autogradlab.table import method
 from autogradlab.tensor import Tensor, wrap
 
 
@@ -163,4 +164,4 @@ def _backward_method(self, gradient=None, retain_graph=None, create_graph: bool 
     backward(self, gradient, retain_graph, create_graph, inputs)
 
 
-METHODS = {"backward": _backward_method}
+method(_backward_method, "backward")

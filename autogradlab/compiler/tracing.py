@@ -268,9 +268,9 @@ def _listen(on: bool) -> None:
     with _lock:
         if on and not _tracing:
             telling = (*METHODS, *PROPERTIES, *ASKED, *SIZES, "detach")
-            _own[Tensor] = late.exchange(Tensor, {name: _telling(name, vars(Tensor)[name]) for name in telling})
+            _own[Tensor] = late.exchange(Tensor, {name: _telling(name, late.own(Tensor, name)) for name in telling})
             hooking = ("register_hook", "register_prehook")
-            _own[Node] = late.exchange(Node, {name: _hooking(vars(Node)[name]) for name in hooking})
+            _own[Node] = late.exchange(Node, {name: _hooking(late.own(Node, name)) for name in hooking})
         _tracing += 1 if on else -1
         if not _tracing:
             for cls, own in _own.items():

@@ -52,7 +52,7 @@ def _behind(obj):
     """What to show for a public name: the block of an operator rather than the closure around it."""
     if isinstance(obj, Operator):
         return obj.block
-    op = late.operators.get(getattr(obj, "__name__", ""))
+    op = late.operators.bound.get(getattr(obj, "__name__", ""))
     if op is not None and getattr(obj, "__module__", "") == "autogradlab.table":
         return op.block
     return inspect.unwrap(obj)

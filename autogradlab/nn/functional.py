@@ -6,29 +6,19 @@ Source: https://pytorch.org/docs/stable/nn.functional.html
 """
 
 from autogradlab import late
-from autogradlab.ops import (  # noqa: F401 - importing them is what offers them
-    activation,
-    attention,
-    convolution,
-    dropout,
-    embedding,
-    linear,
-    loss,
-    normalization,
-    padding,
-    patches,
-    pooling,
-)
+from autogradlab.ops import activation
 
-_table, _torch = late.operators, late.functions
-globals().update(late.nn_functions)
+_torch = late.functions
+globals().update({name: late.nn_functions[name] for name in late.nn_functions.files})
 
 sigmoid, tanh = _torch["sigmoid"], _torch["tanh"]
 
 
 def _either(op, inplace: bool, *args, **kwargs):
     """The operator's result; written into its first tensor if inplace."""
-    return _table.get(f"{op.name}_in_place", op).write(*args, **kwargs) if inplace else op.function(*args, **kwargs)
+    if not inplace:
+        return op.function(*args, **kwargs)
+    return late.operators.bound.get(f"{op.name}_in_place", op).write(*args, **kwargs)
 
 
 # Activations ----------------------------------------------------------------------------------------------------------
@@ -36,7 +26,7 @@ def _either(op, inplace: bool, *args, **kwargs):
 
 def relu(input, inplace: bool = False):
     """max(x, 0).  (D2 5.3)"""
-    return _either(_table["relu"], inplace, input)
+    return _either(late.operators["relu"], inplace, input)
 
 
 def relu6(input, inplace: bool = False):
@@ -110,10 +100,8 @@ def _in_place(function, name: str):
 
 relu_, elu_, selu_, celu_ = (_in_place(f, f"{f.__name__}_") for f in (relu, elu, selu, celu))
 leaky_relu_, hardtanh_, threshold_ = (_in_place(f, f"{f.__name__}_") for f in (leaky_relu, hardtanh, threshold))
-for _fn in (selu, celu, threshold):  # torch has these too
-    _torch[_fn.__name__] = _fn
-for _fn in (selu_, celu_, threshold_):
-    _torch[_fn.__name__] = _fn
+for _fn in (selu, celu, threshold, selu_, celu_, threshold_):  # torch has these too
+    _torch.bound[_fn.__name__] = _fn
 
 
 def softsign(input):

@@ -2,9 +2,9 @@
 
 import math
 
-from autogradlab import dtypes
+from autogradlab import dtypes, late
 from autogradlab.convert import autocasts
-from autogradlab.table import functions, nn_functions, operator
+from autogradlab.table import nn_functions, operator
 
 from .choose import where
 from .create import ones, zeros
@@ -72,7 +72,7 @@ def scaled_dot_product_attention(
         scores = scores + additive(attn_mask, query._dtype)
     weights = safe_softmax.function(scores, -1)
     if dropout_p:
-        weights = nn_functions["dropout"](weights, dropout_p)
+        weights = late.nn_functions["dropout"](weights, dropout_p)
     return matmul(weights, value)
 
 
@@ -94,7 +94,7 @@ def over_all(fn, *tensors) -> tuple:
 
 def _projected(query, key, value, weights, bias):
     """Queries, keys and values out of their inputs, by three weights or by one that holds them below each other."""
-    linear = nn_functions["linear"]
+    linear = late.nn_functions["linear"]
     if not isinstance(weights, tuple):
         if query is key is value:
             packed = linear(query, weights, bias).unflatten(-1, (3, query.shape[-1]))
@@ -205,7 +205,8 @@ def multi_head_attention_forward(
     heads = (num_heads, average_attn_weights) if need_weights else None
     out, weights = _attend(q, k, v, mask, dropout_p if training else 0.0, is_causal, heads)
     out = out.transpose(0, 1).reshape(targets * batch, size)
-    out = nn_functions["linear"](out, out_proj_weight, out_proj_bias).view(targets, batch, out_proj_weight.shape[0])
+    out = late.nn_functions["linear"](out, out_proj_weight, out_proj_bias)
+    out = out.view(targets, batch, out_proj_weight.shape[0])
     return (out.squeeze(1), weights if weights is None else weights.squeeze(0)) if single else (out, weights)
 
 
@@ -214,8 +215,8 @@ def _attend(q, k, v, mask, dropout_p, is_causal, heads):
     if heads is None:
         return scaled_dot_product_attention(q, k, v, mask, dropout_p, is_causal), None
     scores = matmul(q * q.shape[-1] ** -0.5, k.transpose(-2, -1))
-    weights = functions["softmax"](scores if mask is None else scores + mask, -1)
-    out = matmul(nn_functions["dropout"](weights, dropout_p) if dropout_p else weights, v)
+    weights = late.functions["softmax"](scores if mask is None else scores + mask, -1)
+    out = matmul(late.nn_functions["dropout"](weights, dropout_p) if dropout_p else weights, v)
     number, average = heads
     weights = weights.view(q.shape[0] // number, number, *weights.shape[1:])
     return out, weights.mean(1) if average else weights

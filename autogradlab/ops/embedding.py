@@ -1,6 +1,6 @@
 """Embedding: rows of a table, looked up by number.  And one_hot, which writes the numbers as rows of 0 and 1."""
 
-from autogradlab import dtypes
+from autogradlab import dtypes, late
 from autogradlab.modes import as_one
 from autogradlab.table import functions, nn_functions, operator
 from autogradlab.tensor import Tensor
@@ -112,7 +112,7 @@ def _shorten(weight, input, max_norm: float, norm_type: float) -> None:
     chosen = input.reshape(-1).unique()
     rows = table[chosen]
     lengths = rows.norm(norm_type, dim=1, keepdim=True)
-    table[chosen] = rows * functions["where"](lengths > max_norm, max_norm / (lengths + 1e-7), lengths * 0 + 1)
+    table[chosen] = rows * late.functions["where"](lengths > max_norm, max_norm / (lengths + 1e-7), lengths * 0 + 1)
 
 
 def one_hot(tensor, num_classes: int = -1):
@@ -130,7 +130,7 @@ def one_hot(tensor, num_classes: int = -1):
         num_classes = high + 1
     elif num_classes <= high:
         raise RuntimeError(f"Class values must be smaller than num_classes: got {high} and num_classes={num_classes}.")
-    places = functions["arange"](num_classes, device=tensor._device)
+    places = late.functions["arange"](num_classes, device=tensor._device)
     return (tensor.unsqueeze(-1) == places).to(dtypes.int64)
 
 

@@ -7,7 +7,7 @@ https://arxiv.org/abs/1502.03167 (batch), 1607.06450 (layer), 1803.08494 (group)
 
 from math import prod
 
-from autogradlab import dtypes, errors
+from autogradlab import dtypes, errors, late
 from autogradlab.modes import as_one, no_grad
 from autogradlab.size import Size
 from autogradlab.table import functions, nn_functions, operator
@@ -200,7 +200,7 @@ def _given(pair, input, weight, bias, eps: float, **options):
         options.pop("affine")
         return without.function(input, eps=eps, **options)
     if weight is None:
-        weight = functions["ones_like"](bias)
+        weight = late.functions["ones_like"](bias)
     return scaled.function(input, weight, bias, eps=eps, **options)
 
 
@@ -311,8 +311,8 @@ def batch_norm(
             raise RuntimeError(f"{what} should contain {channels} elements not {given.numel()}")
     if not training:
         like = {"dtype": running_mean._dtype, "device": input._device}
-        weight = functions["ones"](channels, **like) if weight is None else weight
-        bias = functions["zeros"](channels, **like) if bias is None else bias
+        weight = late.functions["ones"](channels, **like) if weight is None else weight
+        bias = late.functions["zeros"](channels, **like) if bias is None else bias
         given = (input, running_mean, running_var, weight, bias)
         return batch_norm_by_statistics.function(*given, eps)
     view, axes, affine = (*input.shape[:2], prod(input.shape[2:])), (0, 2), (1, channels, 1)

@@ -8,7 +8,7 @@ import opinfo
 import pytest
 import torch
 
-from autogradlab import table
+from autogradlab import late
 
 OFFERED = opinfo.offered()
 
@@ -58,7 +58,7 @@ def test_public_functions_without_samples_are_known(record_property):
     """Every function that PyTorch and autogradlab both have is compared, or is listed with the reason above."""
     entries = [name for op in OFFERED.values() for name in (op.name, *(a.name for a in op.aliases))]
     compared = {name.split(".")[-1] for name in entries}
-    shared = {n for n in table.functions if callable(getattr(torch, n, None)) and not n.endswith("_")}
+    shared = {n for n in late.functions.files if callable(getattr(torch, n, None)) and not n.endswith("_")}
     missing = sorted(shared - compared - set(NO_ENTRY.split()))
     record_property("functions compared", len(shared & compared))
     assert not missing, "functions without a sample"
