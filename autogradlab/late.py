@@ -61,7 +61,9 @@ def load_all() -> None:
 
 
 class StandIn:
-    """A member of a class until it is first asked for: then its file is loaded, and the real member takes its place."""
+    """A member of a class until it is first asked for: then its file is loaded, and the members that the file binds
+    take their places.
+    """
 
     __slots__ = ("cls", "name")
 
@@ -69,10 +71,12 @@ class StandIn:
         self.cls, self.name = cls, name
 
     def give_way(self):
-        member = methods[self.name]
-        if vars(self.cls)[self.name] is self:  # no other thread was faster
-            setattr(self.cls, self.name, member)
-        return member
+        file = methods.files[self.name]
+        for name in [name for name, its_file in methods.files.items() if its_file == file]:
+            member = methods[name]
+            if isinstance(vars(self.cls)[name], StandIn):  # no other thread was faster
+                setattr(self.cls, name, member)
+        return methods[self.name]
 
     def __get__(self, instance, owner=None):
         return self.give_way().__get__(instance, owner)
