@@ -1,5 +1,6 @@
 """Names that are bound late: each is found, whichever is asked for first, and loads the file that has it."""
 
+import ast
 import os
 import pickle
 import subprocess
@@ -84,6 +85,14 @@ def test_no_file_and_no_name_is_listed_twice():
     listed = [word for word in ops.CONTENTS.split() if not word.startswith("nn.")]
     listed = [word if word.endswith(":") else word.removesuffix("()") for word in listed]
     assert len(listed) == len(set(listed)) and len(late.MODULES) == len(set(late.MODULES))
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "autogradlab" / "ops").glob("*.py")), ids=lambda path: path.stem)
+def test_names_of_other_files_are_asked_for_through_late(path):
+    """The tables' own dicts have only what is loaded already: blocks write to them, and read late.functions."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+            assert ast.unparse(node.value) not in ("functions", "nn_functions", "methods"), f"line {node.lineno}"
 
 
 FILES_ALONE = """
