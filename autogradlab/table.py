@@ -61,11 +61,12 @@ def explained(fn, called: str | None = None):
 
 
 def public(fn, name: str | None = None, also_method: bool = False, around=lambda face: face):
-    """Export a function that is made of operators rather than being one.
+    """Export a function that is made of operators rather than being one; a class or an object as it is.
 
     around: what more the function does that the method does not, as takes_out of ops/out.py.
     """
-    functions[name or fn.__name__] = around(explained(fn, name))
+    made_of_operators = callable(fn) and not isinstance(fn, type)
+    functions[name or fn.__name__] = around(explained(fn, name)) if made_of_operators else fn
     if also_method:
         methods[name or fn.__name__] = fn
     return fn

@@ -284,6 +284,7 @@ def test_a_dtype_may_be_python_s_and_nothing_else_that_is_no_dtype():
 
 def test_seeds_are_integers_of_64_bits():
     assert torch.Generator().manual_seed(-1).initial_seed() == 2**64 - 1
+    assert torch.manual_seed(3) is torch.default_generator and isinstance(torch.default_generator, torch.Generator)
     for seed, error in ((2**64, ValueError), (1.5, RuntimeError)):
         with pytest.raises(error):
             torch.Generator().manual_seed(seed)
