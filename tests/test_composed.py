@@ -1,5 +1,7 @@
 """Functions made of operators, against NumPy; generators; geometry in place; views of bits."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -122,3 +124,32 @@ def test_out_takes_the_result_of_composed_functions():
         torch.quantile(x, 0.5, out=torch.empty((), dtype=torch.int64))
     with pytest.raises(RuntimeError, match="automatic differentiation"):
         torch.vstack([x.requires_grad_(), x], out=kept)
+
+
+SWITCHES = {
+    "relu": (torch.relu, [0, 0, 0, 1, 1]),
+    "relu6": (lambda x: torch.nn.functional.relu6(x * 5), [0, 0, 0, 1, 0]),
+    "hardtanh": (torch.nn.functional.hardtanh, [0, 1, 1, 1, 0]),
+    "hardswish": (lambda x: torch.nn.functional.hardswish(x * 3), [0, 1, 1, 1, 1]),
+    "hardsigmoid": (lambda x: torch.nn.functional.hardsigmoid(x * 3), [0, 1, 1, 1, 0]),
+    "hardshrink": (torch.nn.functional.hardshrink, [1, 0, 0, 0, 1]),
+    "softshrink": (torch.nn.functional.softshrink, [1, 0, 0, 0, 1]),
+    "threshold": (lambda x: torch.nn.functional.threshold(x, 0.0, 0.0), [0, 0, 0, 1, 1]),
+    "clamp": (lambda x: x.clamp(-1, 1), [0, 1, 1, 1, 0]),
+    "clamp by tensors": (lambda x: x.clamp(min=torch.zeros(5)), [0, 0, 1, 1, 1]),
+    "fmax": (lambda x: torch.fmax(x, torch.zeros(5)), [0, 0, 1, 1, 1]),
+    "max": (lambda x: x.max(), [0, 0, 0, 0, 1]),
+    "median": (lambda x: x.median(), [0, 0, 1, 0, 0]),
+}
+
+
+@pytest.mark.parametrize("gradient", [float("inf"), float("nan")])
+@pytest.mark.parametrize("name", SWITCHES)
+def test_what_is_switched_off_gets_no_gradient_even_of_inf(name, gradient):
+    """inf * 0 would be nan: too high a loss scale would show where nothing overflowed.  Values: PyTorch 2.13."""
+    fn, passes = SWITCHES[name]
+    x = torch.tensor([-1.5, -0.4, 0.0, 0.4, 1.5], requires_grad=True)
+    out = fn(x)
+    out.backward(torch.full(tuple(out.shape), gradient))
+    assert [g != 0 for g in x.grad.tolist()] == [bool(p) for p in passes]
+    assert all(not math.isfinite(g) for g, p in zip(x.grad.tolist(), passes, strict=True) if p)

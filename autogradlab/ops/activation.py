@@ -13,7 +13,7 @@ from autogradlab.tensor import Tensor
 
 from . import samples
 from .choose import where
-from .elementary import erf, exp, flat, sigmoid, tanh, zeros_like
+from .elementary import erf, exp, flat, passed, sigmoid, tanh, zeros_like
 from .join import cat
 from .kinds import floating, not_bool
 
@@ -136,8 +136,8 @@ class celu:
         return where(a > 0, g, g * exp(a * (a < 0) / alpha))
 
 
-def _by_steps(name: str):
-    """(g, input, slope) -> g * slope: the gradient of straight lines, which depends on the input by steps only.
+def _by_steps(name: str, sloped):
+    """(g, input, slope) -> sloped(g, slope): the gradient of straight lines, which depends on the input by steps only.
 
     Under create_graph it is an operator, from which 0 flows back to the input, as in PyTorch.
     """
@@ -146,10 +146,10 @@ def _by_steps(name: str):
         return (input, other, slope), NOTHING
 
     def kernel(xp, a, b, c, /):
-        return a * c
+        return sloped(a, c)
 
     def grad_a(g, c):
-        return g * c
+        return sloped(g, c)
 
     def by_three(make):
         yield (make(3, 4), make(3, 4), make(3, 4).detach()), {}
@@ -159,8 +159,9 @@ def _by_steps(name: str):
     return operator(node=f"{name}BackwardBackward0", pointwise=True, public=(), samples=by_three)(block)
 
 
-_leaky_relu, _hardtanh, _softshrink, _hardshrink, _threshold = map(
-    _by_steps, ("LeakyRelu", "Hardtanh", "Softshrink", "Hardshrink", "Threshold")
+_leaky_relu = _by_steps("LeakyRelu", lambda g, slope: g * slope)
+_hardtanh, _softshrink, _hardshrink, _threshold = (
+    _by_steps(name, passed) for name in ("Hardtanh", "Softshrink", "Hardshrink", "Threshold")
 )
 
 
@@ -210,7 +211,7 @@ class hardsigmoid:
         return xp.clip(a + 3, a.dtype.type(0), a.dtype.type(6)) / 6
 
     def grad_a(g, a):
-        return g * ((a > -3) & (a < 3)) / 6
+        return passed(g, (a > -3) & (a < 3)) / 6
 
 
 @operator(**activation, samples=lambda make: [((make(3, 4, low=-5, high=5),), {}), ((make(),), {})])
@@ -221,7 +222,7 @@ class hardswish:
         return a * xp.clip(a + 3, a.dtype.type(0), a.dtype.type(6)) / 6
 
     def grad_a(g, a):
-        return g * ((a > -3) & (a < 3)) * (a / 3 + 0.5) + g * (a >= 3)
+        return passed(g, (a > -3) & (a < 3)) * (a / 3 + 0.5) + passed(g, a >= 3)
 
 
 def _lambda(input, lambd=0.5):
@@ -252,7 +253,7 @@ class hardshrink:
     arguments = _lambda
 
     def kernel(xp, a, /, lambd):
-        return a * ~((a >= -lambd) & (a <= lambd))
+        return passed.kernel(xp, a, ~((a >= -lambd) & (a <= lambd)))
 
     def grad_a(g, a, lambd):
         return _hardshrink(g, a, ~((a >= -lambd) & (a <= lambd)))

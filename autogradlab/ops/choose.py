@@ -7,7 +7,7 @@ from autogradlab.table import alias, method, operator, public
 from autogradlab.tensor import Tensor
 
 from . import samples
-from .elementary import zeros_like
+from .elementary import passed, zeros_like
 from .kinds import binary, both_tensors, held, need_tensors, pointwise
 from .out import takes_out
 
@@ -74,7 +74,7 @@ class clamp_:
 
     def grad_a(g, a, min, max):
         inside = a <= max if min is None else a >= min if max is None else (a >= min) & (a <= max)
-        return g * inside
+        return passed(g, inside)
 
 
 def _clamp_one(name: str, side: str, says: str):
@@ -101,10 +101,10 @@ def _bound(name: str, function: str, inside, says: str):
         return getattr(xp, function)(a, b, out=out)
 
     def grad_a(g, a, b):
-        return g * inside(a, b)
+        return passed(g, inside(a, b))
 
     def grad_b(g, a, b):
-        return g * ~inside(a, b)
+        return passed(g, ~inside(a, b))
 
     block = {"__doc__": says, "kernel": kernel, "grad_a": grad_a, "grad_b": grad_b}
     return operator(node="ClampBackward0", pointwise=True, public=(), samples=samples.pairs)(type(name, (), block))

@@ -12,6 +12,7 @@ from autogradlab.tensor import Tensor
 
 from . import samples
 from .choose import maximum, minimum
+from .elementary import passed
 from .gather import scatter_zeros
 from .kinds import in_order, need_tensors, not_bool
 from .reduce import axes, count, every, restored, sum
@@ -98,7 +99,7 @@ def _whole(name: str, function: str):
 
     def grad_a(g, a, result):
         hit = equal_or_nan(a, result)
-        return hit * (g / sum(hit))
+        return passed(g / sum(hit), hit)
 
     block = {"__doc__": f"The {name}imum of all elements.", "arguments": arguments, "kernel": kernel, "grad_a": grad_a}
     return operator(node=f"{name.title()}Backward1", public=(), samples=samples.unary_full)(

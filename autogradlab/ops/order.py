@@ -5,6 +5,7 @@ from autogradlab.size import return_type
 from autogradlab.table import operator, public
 
 from . import samples
+from .elementary import passed
 from .extremes import equal_or_nan
 from .gather import gather, scatter_zeros
 from .kinds import like, not_bool
@@ -197,7 +198,7 @@ class median_all:
 
     def grad_a(g, a, result):
         hit = equal_or_nan(a, result)
-        return hit * (g / sum(hit))
+        return passed(g / sum(hit), hit)
 
 
 def median(input, dim=None, keepdim=False):

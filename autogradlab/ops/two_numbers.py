@@ -10,7 +10,7 @@ from autogradlab.tensor import Tensor
 
 from . import samples
 from .choose import where
-from .elementary import exp, exp2, flat, log, zeros_like
+from .elementary import exp, exp2, flat, log, passed, zeros_like
 from .kinds import binary, both_tensors, floating, need_tensors, not_bool, number_second
 from .out import takes_out
 from .pointwise import mul, pow
@@ -108,10 +108,10 @@ def _f_extreme(name: str, beats, says: str):
         return getattr(xp, name)(a, b, out=out)
 
     def grad_a(g, a, b):
-        return g * (beats(a, b) | (b != b))
+        return passed(g, beats(a, b) | (b != b))
 
     def grad_b(g, a, b):
-        return g * ~(beats(a, b) | (b != b))
+        return passed(g, ~(beats(a, b) | (b != b)))
 
     block = {"__doc__": says, "arguments": both_tensors, "kernel": kernel, "grad_a": grad_a, "grad_b": grad_b}
     return operator(pointwise=True, samples=samples.pairs)(type(name, (), block))
