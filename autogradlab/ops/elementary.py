@@ -26,7 +26,7 @@ def _masked_samples(make):
     yield (make(4), make.bools(2, 1)), {}
 
 
-@operator(pointwise=True, promote=False, moves=True, public=(), samples=_masked_samples)
+@operator(promote=False, moves=True, public=(), samples=_masked_samples)
 class passed:
     """a where the mask b holds, and 0 elsewhere, even where a is inf or nan: of these a * b would make nan.
 
