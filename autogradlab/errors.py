@@ -166,6 +166,12 @@ def mean_of_integers(given) -> RuntimeError:
 # Autograd -------------------------------------------------------------------------------------------------------------
 
 
+GRAD_OF_NON_LEAF = (
+    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed: backward() leaves it None. Call "
+    "retain_grad() on this tensor before backward(), or look at the leaf it was computed from."
+)
+
+
 def only_floats_require_grad(dtype) -> RuntimeError:
     return RuntimeError(
         f"only Tensors of floating point dtype can require gradients: this one is {dtype.name}. "

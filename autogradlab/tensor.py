@@ -5,6 +5,7 @@ array, which kernels work on) and the *geometry* (storage, shape, stride, offset
 window, a view as geometry.
 """
 
+import warnings
 import weakref
 
 from . import devices, dtypes, errors, late, printing, shapes
@@ -219,6 +220,8 @@ class Tensor(Exchange):
     @property
     def grad(self) -> "Tensor | None":
         """The gradient that backward accumulated; None before."""
+        if self._grad is None and self.grad_fn is not None and not self.retains_grad:
+            warnings.warn(errors.GRAD_OF_NON_LEAF, UserWarning, stacklevel=2)
         return self._grad
 
     @grad.setter

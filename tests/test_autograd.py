@@ -2,6 +2,7 @@
 
 import gc
 import threading
+import warnings
 import weakref
 
 import device_list
@@ -9,6 +10,7 @@ import pytest
 
 import autogradlab as torch
 from autogradlab import modes
+from autogradlab.autograd import calls
 from autogradlab.graph import Node
 
 DEVICES = pytest.mark.parametrize("device", device_list.DEVICES)
@@ -278,3 +280,29 @@ def test_unused_branches_are_not_run():
     side.register_hook(lambda g: ran.append("side"))
     torch.autograd.grad((x * 2 + side).sum(), x)
     assert ran == []
+
+
+def test_looking_for_a_gradient_where_none_is_kept_warns():
+    x = torch.ones(3, requires_grad=True)
+    y, kept, view = x * 2, x * 2, x[:1]
+    kept.retain_grad()
+    for tensor in (y, view):
+        with pytest.warns(UserWarning, match="not a leaf Tensor is being accessed.*retain_grad"):
+            assert tensor.grad is None
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert x.grad is kept.grad is y.detach().grad is None  # leaves, and what is about to be kept
+        y.grad = torch.ones(3)
+        assert y.grad.tolist() == [1, 1, 1]
+
+
+def test_backward_that_is_recorded_warns_once_of_its_cycle():
+    calls._warn_of_the_cycle.cache_clear()
+    x = torch.ones(3, requires_grad=True)
+    with pytest.warns(UserWarning, match="create_graph=True makes a reference cycle.*autograd.grad"):
+        (x * x).sum().backward(create_graph=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        (x * x).sum().backward(create_graph=True)
+        torch.autograd.grad((x * x).sum(), x, create_graph=True)
+    x.grad = None

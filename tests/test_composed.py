@@ -1,6 +1,7 @@
 """Functions made of operators, against NumPy; generators; geometry in place; views of bits."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -124,6 +125,16 @@ def test_out_takes_the_result_of_composed_functions():
         torch.quantile(x, 0.5, out=torch.empty((), dtype=torch.int64))
     with pytest.raises(RuntimeError, match="automatic differentiation"):
         torch.vstack([x.requires_grad_(), x], out=kept)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of the nan, which pytest.warns lets through
+def test_a_spread_without_degrees_of_freedom_is_nan_and_says_why():
+    for fn in (torch.std, torch.var, lambda x: torch.var_mean(x)[0], lambda x: torch.cov(x), lambda x: x.std()):
+        with pytest.warns(UserWarning, match=r"degrees of freedom is <= 0: the \w+ \(1\) less the correction \(1\)"):
+            assert fn(torch.ones(1)).isnan()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        assert torch.ones(1).var(correction=0).item() == 0 and torch.ones(2).std().item() == 0
 
 
 SWITCHES = {

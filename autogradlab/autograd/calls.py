@@ -1,6 +1,8 @@
 """Asking for gradients: backward and grad.  (https://pytorch.org/docs/stable/autograd.html, D1 6, D2 4)"""
 
+import functools
 import math
+import warnings
 
 from autogradlab import engine, errors, late, views
 from autogradlab.graph import AccumulateGrad, DeadEnd
@@ -80,6 +82,8 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph: bool =
     keep what was saved for another pass (by default only under create_graph).  create_graph: record the pass, for
     higher derivatives.
     """
+    if create_graph:
+        _warn_of_the_cycle()
     outputs, grads = _paired(tensors, grad_tensors)
     keep = create_graph if retain_graph is None else retain_graph
     seeds = _seeds(outputs, grads, create_graph)
@@ -95,6 +99,17 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph: bool =
         if isinstance(t, Tensor):
             t.retain_grad()  # as PyTorch: from now on, if it is no leaf
     engine.backward(edges, seeds, keep, create_graph, dict.fromkeys(places), accumulates=True)
+
+
+@functools.cache
+def _warn_of_the_cycle() -> None:
+    """Once in a process, as PyTorch."""
+    warnings.warn(
+        "Using backward() with create_graph=True makes a reference cycle between a parameter and its gradient, whose "
+        "graph leads back to it: the memory may stay. Use autograd.grad, or set the .grad fields to None afterwards.",
+        UserWarning,
+        stacklevel=4,
+    )
 
 
 def _place(tensor: Tensor, index: int):

@@ -5,6 +5,7 @@ broadcasting. Sums of half precision run in float32, as everything in half preci
 """
 
 import math
+import warnings
 
 from autogradlab import dtypes, errors, shapes
 from autogradlab.dispatch import call
@@ -95,14 +96,27 @@ def count(shape, dim) -> int:
 # Spread ---------------------------------------------------------------------------------------------------------------
 
 
-def _spread(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
-    if isinstance(dim, bool):  # x.var(False): the legacy form
-        dim, unbiased = None, dim
-    if not input._dtype.is_floating_point:
-        raise errors.wrong_dtype("std and var", "a floating point or complex dtype", input._dtype)
-    if correction is None:
-        correction = 1 if unbiased is None or unbiased else 0
-    return (input,), {"dim": axes(input, dim), "correction": correction, "keepdim": bool(keepdim)}
+def spread_arguments(name: str):
+    """The arguments of var, std and what is made of them."""
+
+    def arguments(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
+        if isinstance(dim, bool):  # x.var(False): the legacy form
+            dim, unbiased = None, dim
+        if not input._dtype.is_floating_point:
+            raise errors.wrong_dtype("std and var", "a floating point or complex dtype", input._dtype)
+        if correction is None:
+            correction = 1 if unbiased is None or unbiased else 0
+        dim = axes(input, dim)
+        n = count(input.shape, dim)
+        if n <= correction or not input.numel():
+            warnings.warn(
+                f"{name}(): degrees of freedom is <= 0: the numbers ({n}) less the correction ({correction}).",
+                UserWarning,
+                stacklevel=3,
+            )
+        return (input,), {"dim": dim, "correction": correction, "keepdim": bool(keepdim)}
+
+    return arguments
 
 
 def _spread_samples(make):
@@ -122,7 +136,7 @@ def _variance(xp, a, dim, correction, keepdim):
 class var:
     """The variance: the mean squared distance from the mean, over n - correction (1 unless said otherwise)."""
 
-    arguments = _spread
+    arguments = spread_arguments("var")
 
     def kernel(xp, a, /, dim, correction, keepdim):
         return _variance(xp, a, dim, correction, keepdim)
@@ -150,7 +164,7 @@ def every(a, dim):
 class std:
     """The standard deviation: the square root of the variance."""
 
-    arguments = _spread
+    arguments = spread_arguments("std")
 
     def kernel(xp, a, /, dim, correction, keepdim):
         return xp.sqrt(_variance(xp, a, dim, correction, keepdim))

@@ -1,6 +1,7 @@
 """Statistics made of reductions and sorting: quantiles, covariance, histograms, and reductions that pass over nan."""
 
 import math
+import warnings
 
 import numpy
 
@@ -18,7 +19,7 @@ from .extremes import amax, amin
 from .gather import gather
 from .order import sort
 from .out import takes_out
-from .reduce import _reduction, mean, over, std, sum, var
+from .reduce import _reduction, mean, over, spread_arguments, std, sum, var
 
 aminmax_result = return_type("aminmax", "min max")
 
@@ -59,7 +60,7 @@ def _with_mean(name: str, node: str, spread, says: str):
             parts.append(mean.block.grad_a(gs[1], a_shape, dim, keepdim))
         return [parts[0] if len(parts) == 1 else parts[0] + parts[1]]
 
-    block = {"__doc__": says, "arguments": spread.block.arguments, "kernel": kernel, "grads": grads}
+    block = {"__doc__": says, "arguments": spread_arguments(name), "kernel": kernel, "grads": grads}
     flags = {"outputs": return_type(name, "result mean"), "multi_output": True, "public": (), "samples": spread.samples}
     op = operator(node=node, **flags)(type(f"{name}_", (), block))
 
@@ -163,6 +164,12 @@ def cov(input, *, correction=1, fweights=None, aweights=None):
     if weights is None:
         middle = rows.sum(1, keepdim=True) / total
         norm = total - correction
+        if norm <= 0:
+            warnings.warn(
+                f"cov(): degrees of freedom is <= 0: the observations ({total}) less the correction ({correction}).",
+                UserWarning,
+                stacklevel=3,
+            )
     else:
         middle = (rows * weights).sum(1, keepdim=True) / total
         square = total if aweights is None else (weights * aweights).sum()
