@@ -1,5 +1,6 @@
 """Functions of one number, element by element: exp, log, sin, ..., and the activations built from them."""
 
+from autogradlab.backends.numpy import NumpyBackend as host
 from autogradlab.table import alias, operator
 
 from . import samples
@@ -30,10 +31,13 @@ def _masked_samples(make):
 class passed:
     """a where the mask b holds, and 0 elsewhere, even where a is inf or nan: of these a * b would make nan.
 
-    By the bits of each element, all of them or none: to choose one by one (where) takes up to ten times as long.
+    On the CPU by the bits of each element, all of them or none: to choose one by one (where) takes up to ten times as
+    long there.
     """
 
     def kernel(xp, a, b, /):
+        if xp is not host.xp:
+            return xp.where(b, a, a.dtype.type(0))
         bits = f"i{a.dtype.itemsize}"
         return (-b.astype(bits) & a.view(bits)).view(a.dtype)
 
