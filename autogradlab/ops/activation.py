@@ -136,8 +136,9 @@ class celu:
         return where(a > 0, g, g * exp(a * (a < 0) / alpha))
 
 
-def _by_steps(name: str, sloped):
+def _by_steps(name: str, sloped=passed):
     """(g, input, slope) -> sloped(g, slope): the gradient of straight lines, which depends on the input by steps only.
+    Most have a slope of 1 or of 0, a mask that lets g pass or not.
 
     Under create_graph it is an operator, from which 0 flows back to the input, as in PyTorch.
     """
@@ -152,7 +153,7 @@ def _by_steps(name: str, sloped):
         return sloped(g, c)
 
     def by_three(make):
-        yield (make(3, 4), make(3, 4), make(3, 4).detach()), {}
+        yield (make(3, 4), make(3, 4), make.bools(3, 4) if sloped is passed else make(3, 4).detach()), {}
 
     block = {"arguments": arguments, "kernel": kernel, "grad_a": grad_a, "grad_b": flat}
     block = type(f"{name.lower()}_slopes", (), block)
@@ -160,9 +161,7 @@ def _by_steps(name: str, sloped):
 
 
 _leaky_relu = _by_steps("LeakyRelu", lambda g, slope: g * slope)
-_hardtanh, _softshrink, _hardshrink, _threshold = (
-    _by_steps(name, passed) for name in ("Hardtanh", "Softshrink", "Hardshrink", "Threshold")
-)
+_hardtanh, _softshrink, _hardshrink, _threshold = map(_by_steps, ("Hardtanh", "Softshrink", "Hardshrink", "Threshold"))
 
 
 @operator(**activation, samples=lambda make: [((make(3, 4),), {}), ((make(3, 4), 0.2), {})])
