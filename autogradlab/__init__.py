@@ -110,4 +110,8 @@ def set_flush_denormal(mode: bool) -> bool:
 dtype = dtypes.dtype
 inf, nan, pi, e = math.inf, math.nan, math.pi, math.e
 strided, contiguous_format, preserve_format = map(_Name, ("strided", "contiguous_format", "preserve_format"))
-__all__ = [*(name for name in globals() if not name.startswith("_")), *late.functions.files]  # for import *
+__all__ = [  # for import *: no modules, which a program names
+    *(name for name, value in globals().items() if not name.startswith("_") and not isinstance(value, type(math))),
+    *late.functions.files,
+    *(name for name, module in _MODULE_OF.items() if name != module),
+]

@@ -47,7 +47,7 @@ def call(op, inputs, options=NOTHING):
     except ValueError:
         _explain(inputs)
         raise
-    except RuntimeWarning:
+    except (RuntimeWarning, FloatingPointError):
         out = _quietly(op, backend.xp, windows, options)
     if type(out) is tuple:
         return _wrap_all(op, inputs, options, out, result, device)
@@ -78,7 +78,7 @@ def call_pair(op, a, b):
     except ValueError:
         _explain((a, b))
         raise
-    except RuntimeWarning:
+    except (RuntimeWarning, FloatingPointError):
         out = _quietly(op, backend.xp, (a.window, b.window), NOTHING)
     if type(out) is not backend.array:
         out = backend.as_array(out, result)
@@ -121,7 +121,7 @@ def _explain(inputs) -> None:
 
 
 def _quietly(op, xp, windows, options):
-    """Run a kernel whose warning the user has made an error: inf and nan are values here."""
+    """Run a kernel whose warning the user has made an error, or NumPy's errstate: inf and nan are values here."""
     with numpy.errstate(all="ignore"):
         return op.kernel(xp, *windows, **options)
 
@@ -309,16 +309,22 @@ def call_into(op, target: Tensor, inputs, options=NOTHING) -> Tensor:
         shape = shapes.broadcast_shapes(*[tuple(t.shape) for t in inputs])
         if shape != tuple(target.shape):
             raise errors.not_resized(op.name, shape, target.shape)
-    edges = wanted = original = None
+    edges, wanted, original, saved = None, 0, None, inputs
     if recorded and op.formulas:
         edges = [edge_of(t) if op.differentiable >> i & 1 else None for i, t in enumerate(inputs)]
         wanted = sum(1 << i for i, e in enumerate(edges) if e is not None)
-        if wanted and 0 in (op.recipes.get(wanted) or op.recipe(wanted)).positions:
+        kept = (op.recipes.get(wanted) or op.recipe(wanted)).positions if wanted else ()
+        if any(i >= 0 and inputs[i].is_inference() for i in kept):
+            raise errors.save_inference()
+        if 0 in kept:
             original = _before_write(target)
+        if state.flags & PACKING:  # hooks are shown what was there before the write, under whatever name
+            memory = target.memory
+            saved = [_before_write(t) if i and i in kept and t._storage is memory else t for i, t in enumerate(inputs)]
     _write(op, device.backend, target, inputs, windows, options, computing is target._dtype and result is computing)
     views.written(target)  # refuses an inference tensor, as PyTorch's counter does: after the write
     if wanted:
-        node = make_node(op, edges, wanted, inputs, options, (target,), state.flags, original, target.memory)
+        node = make_node(op, edges, wanted, saved, options, (target,), state.flags, original, target.memory)
         views.rebase(target, node)
     if state.flags & OBSERVED:
         state.observer("result", op=op, outputs=(target,), dtype=computing, written=True)

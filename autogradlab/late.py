@@ -7,6 +7,7 @@ the real one.  While a function is traced, members of Tensor that tell of it sta
 Nothing else sets attributes on Tensor.
 """
 
+import os
 from importlib import import_module
 
 
@@ -60,6 +61,10 @@ def load_all() -> None:
         names.update(names.bound)
 
 
+if hasattr(os, "register_at_fork"):  # else a child could wait for a file that a thread it has not got was loading
+    os.register_at_fork(before=load_all)
+
+
 class StandIn:
     """A member of a class until it is first asked for: then its file is loaded, and the members that the file binds
     take their places.
@@ -79,7 +84,11 @@ class StandIn:
         return methods[self.name]
 
     def __get__(self, instance, owner=None):
-        return self.give_way().__get__(instance, owner)
+        member = self.give_way()
+        own = {} if instance is None else vars(instance)
+        if self.name in own and not hasattr(member, "__set__"):  # an attribute of that tensor goes before a method
+            return own[self.name]
+        return member.__get__(instance, owner)
 
     def __set__(self, instance, value):
         self.give_way()

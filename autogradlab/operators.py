@@ -246,7 +246,7 @@ class Operator:
 
     def bind(self, args, kwargs):
         """(tensors, options) of a public call; errors name the operator and the argument."""
-        if "axis" in kwargs or "keepdims" in kwargs:  # NumPy's words, which PyTorch takes too
+        if kwargs and ("axis" in kwargs or "keepdims" in kwargs):  # NumPy's words, which PyTorch takes too
             kwargs = {NUMPY_WORDS.get(name, name): value for name, value in kwargs.items()}
         try:
             inputs, options = self.arguments(*args, **kwargs)
@@ -261,8 +261,9 @@ class Operator:
                 if not isinstance(value, Tensor):
                     raise self._no_tensor(name, value) from None
             raise
-        for position, t in enumerate(inputs):
+        for t in inputs:
             if not isinstance(t, Tensor):
+                position = next(i for i, u in enumerate(inputs) if u is t)
                 name = self.arguments.__code__.co_varnames[min(position, len(self.inputs) - 1)]
                 raise self._no_tensor(name, t)
         return inputs, options
@@ -276,7 +277,7 @@ class Operator:
 
         return f"{self.name}{inspect.signature(self.arguments)}"
 
-    def function(self, *args, out=None, **kwargs):
+    def function(self, /, *args, out=None, **kwargs):
         """The public function."""
         inputs, options = self.bind(args, kwargs)
         if out is not None:
@@ -290,7 +291,7 @@ class Operator:
         _, options = self.bind((source, *args), NOTHING)
         return options, self.geometry(source.shape, source.stride(), source._offset, **options)
 
-    def write(self, *args, **kwargs):
+    def write(self, /, *args, **kwargs):
         """The public in-place method: the result goes into the first tensor."""
         inputs, options = self.bind(args, kwargs)
         return call_into(self, args[0], inputs, options)  # not inputs[0], which may be a converted copy

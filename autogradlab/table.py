@@ -24,7 +24,8 @@ def operator(node=None, **flags):
 
     def register(block):
         op = Operator(block, node, **flags)
-        if op.name in operators:
+        # The same file may come again: Python forgets one whose loading was interrupted, and starts anew when asked.
+        if op.name in operators and operators[op.name].block.__module__ != block.__module__:
             raise TypeError(f"two operators are called {op.name}")
         operators[op.name] = op
         _function(op)
@@ -104,16 +105,11 @@ def _function(op) -> None:
 
 def _face(op):
     """What is called with tensors and options as PyTorch takes them."""
-    arguments = op.arguments
 
     def usual(*args, **kwargs):
-        try:
-            inputs, options = arguments(*args, **kwargs)
-        except (TypeError, AttributeError):  # out=, NumPy's words, or a mistake
-            inputs = (None,)
-        for t in inputs:
-            if not isinstance(t, Tensor):
-                return op.function(*args, **kwargs)  # which takes it, or says what is wrong
+        if "out" in kwargs:
+            return op.function(*args, **kwargs)
+        inputs, options = op.bind(args, kwargs)
         return call(op, inputs, options)
 
     def general(*args, **kwargs):

@@ -345,9 +345,10 @@ class Tensor(Exchange):
                 f"data set to a tensor that is incompatible: expected a Tensor like {errors.describe(self)}, got "
                 f"{errors.describe(value) if isinstance(value, Tensor) else type(value).__name__}."
             )
+        version = self.memory.version  # its own goes on: what is written through either, the other does not count
         for field in ("_window", "_shape", "_stride", "_offset", "_dtype", "_device"):
             setattr(self, field, getattr(value, field))
-        self._storage = value.memory
+        self._storage = type(value.memory)(self._device, value.memory.buffer, version=version)
 
     def __repr__(self) -> str:
         return printing.format_tensor(self.host(), self)

@@ -1,5 +1,7 @@
 """Writing in place: versions, writes through views and what they do to the graph, and writes that are refused."""
 
+import math
+
 import device_list
 import pytest
 
@@ -204,3 +206,50 @@ def test_writes_to_a_leaf_under_no_grad():
 def test_out_takes_the_result():
     out = torch.zeros(2)
     assert torch.add(torch.ones(2), 1, out=out) is out and out.tolist() == [2.0, 2.0] and out._version == 1
+
+
+PACKED = {
+    "mul": (lambda b: b.mul_(b), [4, 6]),
+    "pow": (lambda b: b.pow_(b), [4 * (1 + math.log(2)), 27 * (1 + math.log(3))]),
+    "hypot": (lambda b: b.hypot_(b), [math.sqrt(2)] * 2),
+    "a view of it": (lambda b: b.mul_(b.view(2)), [4, 6]),
+    "detached": (lambda b: b.mul_(b.detach()), [2, 3]),
+}
+
+
+@pytest.mark.parametrize("name", PACKED)
+def test_what_a_write_needs_is_packed_before_it(name):
+    """Of pow and hypot, PyTorch 2.13 packs the second operand after the write."""
+    write, expected = PACKED[name]
+    x = torch.tensor([2.0, 3.0], requires_grad=True)
+
+    def compute(x):
+        b = x * 1
+        write(b)
+        return b
+
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t.detach().clone(), lambda t: t):
+        hooked = compute(x)
+    for out in (hooked, torch.utils.checkpoint.checkpoint(compute, x)):
+        x.grad = None
+        out.sum().backward()
+        assert x.grad.tolist() == pytest.approx(expected)
+
+
+def test_a_write_that_cannot_be_recorded_changes_nothing():
+    a = torch.tensor([1.0, 2.0], requires_grad=True) * 2
+    with torch.inference_mode():
+        factor = torch.ones(2) * 3
+    with pytest.raises(RuntimeError, match="[Ii]nference tensors cannot be saved"):
+        a.mul_(factor)
+    assert a.tolist() == [2, 4] and a._version == 0
+
+
+def test_data_that_is_exchanged_counts_its_writes_alone():
+    w, other = torch.tensor([1.0, 2.0], requires_grad=True), torch.zeros(2)
+    other.add_(5)
+    product = w * w
+    w.data = other
+    assert (w._version, other._version) == (0, 1) and w.data_ptr() == other.data_ptr()
+    product.sum().backward()
+    assert w.grad.tolist() == [10, 10], "what was saved is w itself, which now reads other memory"

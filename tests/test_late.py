@@ -188,6 +188,41 @@ import copy, pickle, autogradlab as torch
 x = torch.Tensor([1, 2]).requires_grad_()
 for y in (copy.deepcopy(x), copy.copy(x), pickle.loads(pickle.dumps(x))):
     assert y is not x and y.requires_grad and y.tolist() == [1, 2]""",
+    "an attribute of a tensor by a method's name": """
+import autogradlab as torch
+x = torch.Tensor([1, 2])
+vars(x)["median"] = 5
+assert x.median == x.median == 5 and torch.Tensor([3]).median() == 3""",
+    "import *": """
+from autogradlab import *
+assert save and compile and autocast and is_anomaly_enabled and relu and not {"math", "late", "ops"} & set(dir())""",
+    "an interrupt while a file is loaded": """
+import sys, autogradlab as torch
+x, lines = torch.Tensor([3, 1, 2]), 0
+def stop_at(frame, event, arg):
+    global lines
+    lines += event == "line" and "/ops/reduce" in frame.f_code.co_filename
+    if lines == 30:
+        lines += 1
+        raise KeyboardInterrupt
+    return stop_at
+sys.settrace(stop_at)
+try:
+    x.sum()
+except KeyboardInterrupt:
+    stopped = True
+sys.settrace(None)
+assert stopped and x.sum().item() == 6 and x.tanh().sum() < 3""",
+    "a fork while another thread loads": """
+import os, threading, time, autogradlab as torch
+x = torch.Tensor([3, 1, 2])
+thread = threading.Thread(target=lambda: torch.einsum)
+thread.start()
+child = os.fork() if hasattr(os, "fork") else None
+if child == 0:
+    os._exit(0 if x.sum().item() == 6 else 1)
+thread.join()
+assert not child or os.waitpid(child, 0)[1] == 0""",
     "trace": """
 import autogradlab as torch
 with torch.trace() as t:
@@ -285,3 +320,21 @@ def test_what_a_class_has_already_is_not_replaced():
 
     with pytest.raises(TypeError, match="relu exists already"):
         late.install(Kind)
+
+
+def test_a_file_binds_each_operator_once():
+    """Only another file's is refused while programs run: a file may be read again after an interrupt."""
+    run(
+        """
+from autogradlab import late
+from autogradlab.ops import kinds
+import autogradlab.table as table
+class Once(dict):
+    def __setitem__(self, name, op):
+        assert name not in self, f"{name} is bound twice"
+        super().__setitem__(name, op)
+late.operators.bound = table.operators = Once(table.operators)
+late.load_all()
+assert len(table.operators) > 300
+"""
+    )

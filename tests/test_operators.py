@@ -278,6 +278,18 @@ def test_no_operator_warns_on_values_that_have_a_result():
         assert torch.zeros(0).mean().isnan()
 
 
+def test_numpy_s_errstate_does_not_reach_into_operators():
+    with np.errstate(all="raise"):
+        assert (torch.ones(1) / 0).item() == float("inf") and torch.zeros(2).log().tolist() == [float("-inf")] * 2
+
+
+def test_arguments_are_read_once():
+    with pytest.raises(TypeError, match="stack.*holds a NoneType"):
+        torch.stack(t for t in (torch.ones(1), None))
+    with pytest.raises(TypeError, match=r"^round\(\).*unexpected keyword argument 'self'"):
+        torch.ones(1).round(self=torch.ones(1))
+
+
 def test_a_sum_that_overflows_is_inf_and_says_nothing():
     program = (
         "import warnings; warnings.simplefilter('error'); import autogradlab as torch;"
