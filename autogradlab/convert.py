@@ -73,11 +73,10 @@ def operand(value, beside: Tensor, floats: bool = False):
     else:
         kind = dtypes.PYTHON.get(type(value))
     if kind is None:
-        if isinstance(value, float):
-            return operand(float(value), beside, floats)
-        if isinstance(value, (numpy.ndarray, numpy.generic)):
-            return operand(value.item(), beside, floats) if not value.shape else late.functions["from_numpy"](value)
-        return operand(value.__index__(), beside, floats) if hasattr(value, "__index__") else None
+        if isinstance(value, numpy.ndarray) and value.shape:
+            return late.functions["tensor"](value)
+        plain = number(value)
+        return operand(plain, beside, floats) if type(plain) in (bool, int, float) else None
     if floats and not mine.is_floating_point:
         kind = dtypes.get_default_dtype()
     key = value, kind, mine, device
@@ -87,6 +86,23 @@ def operand(value, beside: Tensor, floats: bool = False):
         if value and value == value and len(_numbers) < 1000:  # not 0.0, which equals -0.0; not nan
             _numbers[key] = made
     return made
+
+
+def number(value, name: str = "value"):
+    """What stands for a number, as Python's own: NumPy's, or a tensor's without dimensions; others as they are."""
+    if isinstance(value, Tensor):
+        if value.shape:
+            raise TypeError(
+                f"argument '{name}' must be Number, not Tensor of shape {tuple(value.shape)}: take one of its elements."
+            )
+        return value.item()
+    if isinstance(value, (bool, numpy.bool_)):
+        return bool(value)
+    if isinstance(value, (float, numpy.floating)):
+        return float(value)
+    if isinstance(value, numpy.ndarray):
+        return number(value.item(), name)
+    return value.__index__() if hasattr(type(value), "__index__") else value
 
 
 _numbers = {}  # those made lately: programs use few, over and over

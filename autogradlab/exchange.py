@@ -2,7 +2,7 @@
 
 import numpy
 
-from . import errors
+from . import errors, late
 
 
 class Exchange:
@@ -51,6 +51,10 @@ class Exchange:
     def __array__(self, dtype=None, copy=None):
         array = self.numpy()
         return array.astype(dtype, copy=False) if dtype is not None else (array.copy() if copy else array)
+
+    def __array_wrap__(self, array, context=None, return_scalar=False):
+        """What a function of NumPy made of tensors, as a tensor; bools as uint8, which PyTorch gives here."""
+        return late.functions["from_numpy"](array.view("uint8") if array.dtype == bool else array)
 
     def __dlpack__(self, *, stream=None, **options):
         """The memory, for another library's from_dlpack.  https://dmlc.github.io/dlpack"""

@@ -1,7 +1,7 @@
 """One operand or the other, element by element: maximum, minimum, clamp, where."""
 
 from autogradlab import dtypes, errors
-from autogradlab.convert import common_dtype, operand
+from autogradlab.convert import common_dtype, number, operand
 from autogradlab.dispatch import NOTHING
 from autogradlab.table import alias, method, operator, public
 from autogradlab.tensor import Tensor
@@ -56,6 +56,7 @@ class clamp_:
     def arguments(input, min=None, max=None):
         if min is None and max is None:
             raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None.")
+        min, max = (b if b is None else number(b, n) for b, n in ((min, "min"), (max, "max")))
         if isinstance(input, Tensor) and input._dtype is dtypes.bool_:
             if isinstance(min, (bool, type(None))) and isinstance(max, (bool, type(None))):
                 raise errors.not_implemented("clamp", input._dtype)

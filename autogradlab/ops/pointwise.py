@@ -3,7 +3,7 @@
 import numpy
 
 from autogradlab import dtypes
-from autogradlab.convert import autocasts, operand
+from autogradlab.convert import autocasts, number, operand
 from autogradlab.dispatch import NOTHING, call
 from autogradlab.operators import numbers_to_tensors
 from autogradlab.table import alias, method, operator, public
@@ -23,6 +23,7 @@ def no_formula(name: str):
 def _scaled_arguments(input, other, alpha):
     """The arguments of add and sub: two operands and a factor for the second."""
     inputs = numbers_to_tensors(input, other)
+    alpha = alpha if type(alpha) is int else number(alpha, "alpha")
     if isinstance(alpha, float) and not any(isinstance(t, Tensor) and t._dtype.is_floating_point for t in inputs):
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
     unsigned = all(isinstance(t, Tensor) and t._dtype is dtypes.uint8 for t in inputs)
@@ -247,6 +248,8 @@ class pow_scalar:
     """A power with a Python number as exponent.  (D2 3.1)"""
 
     def arguments(input, exponent):
+        if type(exponent) not in (int, float):
+            exponent = number(exponent, "exponent")
         if isinstance(input, Tensor) and not input._dtype.is_floating_point:
             if isinstance(exponent, float):
                 input = input.to(dtypes.get_default_dtype())
@@ -312,7 +315,15 @@ def pow_(self, exponent):
 
 public(pow, also_method=True)
 method(pow_)
-method(lambda self, other: pow(self, other) if isinstance(other, (Tensor, int, float)) else NotImplemented, "__pow__")
+
+
+def _to_the(self, other):
+    if isinstance(other, (numpy.ndarray, numpy.generic)):
+        other = operand(other, self) if other.shape else number(other)
+    return pow(self, other) if isinstance(other, (Tensor, int, float)) else NotImplemented
+
+
+method(_to_the, "__pow__")
 method(pow_, "__ipow__")
 
 
