@@ -30,8 +30,8 @@ def wrap_dim(dim: int, ndim: int) -> int:
 
 
 def wrap_dims(dims, ndim: int) -> Ints:
-    """Several dimensions, each once."""
-    wrapped = tuple(wrap_dim(d, ndim) for d in ((dims,) if isinstance(dims, int) else dims))
+    """Several dimensions, each once; one may stand alone, and be whatever counts as an integer."""
+    wrapped = tuple(wrap_dim(d, ndim) for d in ((dims,) if hasattr(dims, "__index__") else dims))
     if len(set(wrapped)) != len(wrapped):
         raise RuntimeError(
             f"dim {next(d for d in wrapped if wrapped.count(d) > 1)} appears multiple times in the list of dims."

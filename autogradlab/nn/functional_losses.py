@@ -11,6 +11,7 @@ from autogradlab.convert import autocasts
 from autogradlab.dispatch import call
 from autogradlab.ops import loss
 from autogradlab.ops.choose import clamp_min, where
+from autogradlab.ops.kinds import need_tensors
 from autogradlab.ops.loss import check_reduction
 from autogradlab.ops.softmax import log_softmax
 from autogradlab.ops.two_numbers import xlogy
@@ -259,6 +260,7 @@ def binary_cross_entropy_with_logits(
 @autocasts("cosine_similarity")
 def cosine_similarity(x1, x2, dim: int = 1, eps: float = 1e-8):
     """The cosine of the angle between vectors along dim: x1 * x2 over their lengths, each at least eps."""
+    need_tensors("cosine_similarity", x1=x1, x2=x2)
     x1, x2 = _broadcast(x1, x2)
     lengths = [clamp_min(x.norm(dim=dim, keepdim=True), eps) for x in (x1, x2)]
     return ((x1 / lengths[0]) * (x2 / lengths[1])).sum(dim)

@@ -15,7 +15,7 @@ from . import samples
 from .choose import where
 from .elementary import erf, exp, flat, passed, sigmoid, tanh, zeros_like
 from .join import cat
-from .kinds import floating, not_bool
+from .kinds import floating, not_bool, numbers
 
 activation = {"pointwise": True, "accepts": floating, "public": ("nn",)}
 ROOT_HALF, ROOT_2_PI = math.sqrt(0.5), math.sqrt(2 / math.pi)
@@ -84,7 +84,7 @@ class softplus:
     """log(1 + exp(beta * x)) / beta: a smooth relu.  Above beta * x = threshold it is x itself."""
 
     def arguments(input, beta=1.0, threshold=20.0):
-        return (input,), {"beta": beta, "threshold": threshold}
+        return (input,), numbers(beta=beta, threshold=threshold)
 
     def kernel(xp, a, /, beta, threshold):
         scaled = a * beta
@@ -111,7 +111,7 @@ class elu:
     """scale * x above 0, scale * alpha * (exp(x) - 1) below.  (https://arxiv.org/abs/1511.07289)"""
 
     def arguments(input, alpha=1.0, scale=1.0):
-        return (input,), {"alpha": alpha, "scale": scale}
+        return (input,), numbers(alpha=alpha, scale=scale)
 
     def kernel(xp, a, /, alpha, scale):
         return xp.where(a > 0, a, xp.expm1(xp.minimum(a, a.dtype.type(0))) * alpha) * scale
@@ -125,9 +125,10 @@ class celu:
     """x above 0, alpha * (exp(x / alpha) - 1) below.  (https://arxiv.org/abs/1704.07483)"""
 
     def arguments(input, alpha=1.0):
-        if not alpha:
+        options = numbers(alpha=alpha)
+        if not options["alpha"]:
             raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU: give another alpha.")
-        return (input,), {"alpha": alpha}
+        return (input,), options
 
     def kernel(xp, a, /, alpha):
         return xp.where(a > 0, a, xp.expm1(xp.minimum(a / alpha, a.dtype.type(0))) * alpha)
@@ -169,7 +170,7 @@ class leaky_relu:
     """x above 0, negative_slope * x below."""
 
     def arguments(input, negative_slope=0.01):
-        return (input,), {"negative_slope": negative_slope}
+        return (input,), numbers(negative_slope=negative_slope)
 
     def kernel(xp, a, /, negative_slope):
         return xp.where(a > 0, a, a * negative_slope)
@@ -193,7 +194,7 @@ class hardtanh:
                 f"hardtanh: bool tensors are not supported, nor negative limits for unsigned ones: got {input._dtype}, "
                 f"{min_val} and {max_val}."
             )
-        return (input,), {"min_val": min_val, "max_val": max_val}
+        return (input,), numbers(min_val=min_val, max_val=max_val)
 
     def kernel(xp, a, /, min_val, max_val):
         return xp.clip(a, a.dtype.type(min_val), a.dtype.type(max_val))
@@ -225,7 +226,7 @@ class hardswish:
 
 
 def _lambda(input, lambd=0.5):
-    return (input,), {"lambd": lambd}
+    return (input,), numbers(lambd=lambd)
 
 
 @operator(**activation, samples=lambda make: [((make(3, 4),), {}), ((make(3, 4), 0.3), {})])
@@ -235,7 +236,7 @@ class softshrink:
     def arguments(input, lambd=0.5):
         if lambd < 0:
             raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
-        return (input,), {"lambd": lambd}
+        return _lambda(input, lambd)
 
     def kernel(xp, a, /, lambd):
         return a - xp.clip(a, a.dtype.type(-lambd), a.dtype.type(lambd))
@@ -263,7 +264,7 @@ class threshold:
     """x where it is above threshold, else value."""
 
     def arguments(input, threshold, value):
-        return (input,), {"threshold": threshold, "value": value}
+        return (input,), numbers(threshold=threshold, value=value)
 
     def kernel(xp, a, /, threshold, value):
         limit, value = (xp.full((), number).astype(a.dtype) for number in (threshold, value))

@@ -4,7 +4,7 @@ import math
 
 from autogradlab import dtypes, late
 from autogradlab.convert import autocasts
-from autogradlab.table import nn_functions, operator
+from autogradlab.table import explained, nn_functions, operator
 
 from .choose import where
 from .create import ones, zeros
@@ -223,4 +223,4 @@ def _attend(q, k, v, mask, dropout_p, is_causal, heads):
 
 
 for _fn in (scaled_dot_product_attention, multi_head_attention_forward):
-    nn_functions[_fn.__name__] = _fn
+    nn_functions[_fn.__name__] = explained(_fn)

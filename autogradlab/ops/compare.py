@@ -167,6 +167,7 @@ def allclose(input, other, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: 
 
 def equal(input, other) -> bool:
     """Whether two tensors have the same shape and equal elements."""
+    need_tensors("equal", input=input, other=other)
     return tuple(input.shape) == tuple(other.shape) and bool(eq.function(input, other).all())
 
 

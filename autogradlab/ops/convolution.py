@@ -10,7 +10,7 @@ from autogradlab import errors
 from autogradlab.convert import autocasts
 from autogradlab.table import functions, nn_functions, operator
 
-from .kinds import floating_or_long, not_bool
+from .kinds import floating_or_long, need_tensors, not_bool
 from .padding import constant_pad
 from .patches import columns, from_columns, result_size, spread
 from .reduce import sum as total
@@ -186,6 +186,7 @@ def check(name: str, n: int, input, weight, bias, stride, padding, dilation, gro
 
 def _batched(name: str, n: int, input, weight):
     """The input with a batch dimension, and whether it had none."""
+    need_tensors(name, input=input, weight=weight)
     if weight.dim() != n + 2:
         raise RuntimeError(f"weight should have {n + 2} dimensions: {name} got {list(weight.shape)}.")
     if input.dim() not in (n + 1, n + 2):

@@ -6,7 +6,7 @@ from autogradlab import backends, devices, dtypes, shapes
 from autogradlab.dispatch import NOTHING, call_into, record
 from autogradlab.modes import NO_GRAD, as_one, state
 from autogradlab.storage import PinnedStorage
-from autogradlab.table import method, operator, public
+from autogradlab.table import explained, method, operator, public
 from autogradlab.tensor import Tensor, wrap
 
 from . import samples
@@ -188,7 +188,7 @@ for _name, _dtype in {
     "char": dtypes.int8, "byte": dtypes.uint8, "bool": dtypes.bool_,
 }.items():  # fmt: skip
     method(lambda self, *, memory_format=None, _dtype=_dtype: to(self, _dtype), _name)
-method(lambda self, other: to(self, other._dtype), "type_as")
+method(explained(lambda self, other: to(self, other._dtype), "type_as"), "type_as")
 method(lambda self, memory_format=None: to(self, devices.cpu), "cpu")
 
 

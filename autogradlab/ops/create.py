@@ -7,6 +7,7 @@ import warnings
 import numpy
 
 from autogradlab import devices, dtypes, errors, shapes
+from autogradlab.convert import number
 from autogradlab.modes import INFERENCE, as_one, state
 from autogradlab.storage import UntypedStorage
 from autogradlab.table import method, public
@@ -176,9 +177,9 @@ def empty(*args, size=None, dtype=None, device=None, requires_grad=False, memory
 
 def full(size, fill_value, *, dtype=None, device=None, requires_grad=False) -> Tensor:
     """A tensor of one number; its dtype is the number's unless given."""
-    fill_value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
+    fill_value = number(fill_value, "fill_value")
     dtype = chosen(dtype, dtypes.of_python(fill_value))
-    if not hasattr(size, "__iter__"):
+    if isinstance(size, Tensor) or not hasattr(size, "__iter__"):
         raise TypeError(f"full(): argument 'size' (position 1) must be tuple of ints, not {type(size).__name__}.")
     return _filled("full", size, dtype, device, requires_grad,
                    held(fill_value, dtype))  # fmt: skip
@@ -230,8 +231,7 @@ empty_like = _like("empty", "Unset elements")
 def full_like(input, fill_value, *, dtype=None, device=None, requires_grad=False, memory_format=None) -> Tensor:
     """One number in the shape, dtype, device and order of dimensions of the input, unless said otherwise."""
     out = empty_like(input, dtype=dtype, device=device)
-    value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
-    out.window[...] = held(value, out._dtype)
+    out.window[...] = held(number(fill_value, "fill_value"), out._dtype)
     return out.requires_grad_() if requires_grad else out
 
 

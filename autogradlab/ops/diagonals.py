@@ -1,5 +1,7 @@
 """Diagonals and triangles of matrices: diagonal, diag, diag_embed, trace, tril, triu."""
 
+from operator import index as operator_index
+
 from autogradlab import dtypes, shapes
 from autogradlab.dispatch import NOTHING
 from autogradlab.table import operator, public
@@ -15,7 +17,7 @@ class diagonal:
     """The elements whose indices in two dimensions differ by `offset`, as a new last dimension; a view."""
 
     def arguments(input, offset=0, dim1=0, dim2=1):
-        return (input,), {"diagonal": offset, "dim1": dim1, "dim2": dim2}
+        return (input,), {"diagonal": operator_index(offset), "dim1": dim1, "dim2": dim2}
 
     def kernel(xp, a, /, diagonal, dim1, dim2):
         return xp.diagonal(a, offset=diagonal, axis1=dim1, axis2=dim2)

@@ -1,7 +1,7 @@
 """Dropout: numbers set to zero at random while a network trains.  (https://jmlr.org/papers/v15/srivastava14a.html)"""
 
 from autogradlab.modes import as_one
-from autogradlab.table import functions, nn_functions
+from autogradlab.table import explained, functions, nn_functions
 from autogradlab.tensor import Tensor, wrap
 
 from .pointwise import mul
@@ -51,7 +51,7 @@ def _channels(n: int):
 
 
 for _fn in (dropout, _channels(1), _channels(2), _channels(3)):
-    nn_functions[_fn.__name__] = _fn
+    nn_functions[_fn.__name__] = explained(_fn)
 
 
 def _torch_dropout(input, p: float, train: bool):

@@ -2,7 +2,7 @@
 
 from autogradlab import dtypes, late
 from autogradlab.modes import as_one
-from autogradlab.table import functions, nn_functions, operator
+from autogradlab.table import explained, functions, nn_functions, operator
 from autogradlab.tensor import Tensor
 
 from .index import bounds
@@ -134,7 +134,7 @@ def one_hot(tensor, num_classes: int = -1):
     return (tensor.unsqueeze(-1) == places).to(dtypes.int64)
 
 
-nn_functions["embedding"], nn_functions["one_hot"] = embedding, one_hot
+nn_functions["embedding"], nn_functions["one_hot"] = explained(embedding), explained(one_hot)
 
 
 def _torch_embedding(weight, indices, padding_idx: int = -1, scale_grad_by_freq=False, sparse=False):

@@ -13,7 +13,7 @@ from .copy import to
 from .create import tensor
 from .index import add_at, bounds, checked, index_backward
 from .index import index as at_positions
-from .kinds import add_up
+from .kinds import add_up, need_tensors
 from .out import takes_out
 from .shape import expand
 
@@ -21,9 +21,9 @@ from .shape import expand
 @as_one
 def _along(name: str, input, dim, where, source=None):
     """The checks gather and scatter share; returns the dimension and the checked index."""
-    if not isinstance(where, Tensor) or where.numel() and where._dtype not in (dtypes.int64, dtypes.int32):
-        given = where._dtype if isinstance(where, Tensor) else type(where).__name__
-        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index: got {given}.")
+    need_tensors(name, index=where)
+    if where.numel() and where._dtype not in (dtypes.int64, dtypes.int32):
+        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index: got {where._dtype}.")
     dim = shapes.wrap_dim(dim, input.dim())
     if max(where.dim(), 1) != max(input.dim(), 1) and (where.numel() or name != "gather"):
         raise RuntimeError(
@@ -202,6 +202,7 @@ class scatter_add:
 
 
 def _source(self, src, index, value):
+    need_tensors("scatter", index=index)
     src = value if src is None else src
     return src if isinstance(src, Tensor) else tensor(src, dtype=self._dtype, device=self._device).expand(*index.shape)
 
@@ -295,6 +296,7 @@ class index_add:
 
 def take_along_dim(input, indices, dim=None):
     """gather() whose index broadcasts with the input; without dim both count as flat."""
+    need_tensors("take_along_dim", input=input, indices=indices)
     if dim is None:
         return gather.function(input.reshape(-1), 0, indices.reshape(-1))
     if input.dim() != indices.dim():

@@ -116,7 +116,7 @@ class roll:
     """Elements moved along dimensions, coming back in at the other end.  Without dims the tensor counts as flat."""
 
     def arguments(input, shifts, dims=None):
-        shifts = (shifts,) if isinstance(shifts, int) else tuple(shifts)
+        shifts = sizes((shifts,))
         if not shifts:
             raise RuntimeError("`shifts` required: got an empty tuple.")
         if dims is not None and dims != () and not input.shape:

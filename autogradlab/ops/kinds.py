@@ -6,6 +6,7 @@ import math
 import numpy
 
 from autogradlab import dtypes
+from autogradlab.convert import number
 from autogradlab.dispatch import NOTHING
 from autogradlab.operators import numbers_to_tensors
 from autogradlab.tensor import Tensor
@@ -92,6 +93,11 @@ def held(value, dtype):
     raise RuntimeError(
         f"value cannot be converted to type {dtype.name} without overflow: it holds {low} to {high}, got {value}."
     )
+
+
+def numbers(**options) -> dict:
+    """Options that are numbers, as Python's: of NumPy's and of tensors without dimensions, what they stand for."""
+    return {name: v if type(v) is float or type(v) is int else number(v, name) for name, v in options.items()}
 
 
 def in_order(xp, out):

@@ -251,6 +251,7 @@ class baddbmm:
 
 def outer(input, vec2):
     """All products of an element of one vector with one of the other: (n,) and (m,) give (n, m)."""
+    need_tensors("outer", input=input, vec2=vec2)
     if input.dim() != 1 or vec2.dim() != 1:
         raise RuntimeError(f"outer: Expected 1-D arguments, but got {input.dim()}-D and {vec2.dim()}-D.")
     return input.reshape(-1, 1) * vec2
@@ -258,6 +259,7 @@ def outer(input, vec2):
 
 def inner(input, other):
     """The dot products along the last dimensions."""
+    need_tensors("inner", input=input, other=other)
     if not input.dim() or not other.dim():
         return input * other
     out = matmul(input.reshape(-1, input.shape[-1]), other.reshape(-1, other.shape[-1]).t())

@@ -3,7 +3,7 @@
 from autogradlab import shapes
 from autogradlab.convert import autocasts
 from autogradlab.dispatch import NOTHING, call
-from autogradlab.table import functions, nn_functions, operator
+from autogradlab.table import explained, functions, nn_functions, operator
 from autogradlab.tensor import Tensor
 
 from .kinds import not_bool
@@ -75,4 +75,4 @@ def bilinear(input1, input2, weight, bias=None):
 
 
 nn_functions["linear"] = linear
-functions["bilinear"] = nn_functions["bilinear"] = bilinear
+functions["bilinear"] = nn_functions["bilinear"] = explained(bilinear)

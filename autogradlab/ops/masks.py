@@ -1,5 +1,7 @@
 """Masks: masked_fill, masked_select, nonzero.  A mask is a bool tensor that broadcasts.  (D1 2.2, 4.2)"""
 
+import numpy
+
 from autogradlab import dtypes, shapes
 from autogradlab.dispatch import NOTHING
 from autogradlab.table import method, operator, public
@@ -124,6 +126,11 @@ public(lambda input: nonzero(input), "argwhere", also_method=True)
 
 
 def _contains(self, element) -> bool:
+    if not isinstance(element, (Tensor, bool, int, float, numpy.generic)):
+        raise RuntimeError(
+            "Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
+            f"{type(element).__name__}: to look for several, use torch.isin()."
+        )
     return bool((self == element).any())
 
 

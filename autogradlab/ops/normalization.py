@@ -10,7 +10,7 @@ from math import prod
 from autogradlab import dtypes, errors, late
 from autogradlab.modes import as_one, no_grad
 from autogradlab.size import Size
-from autogradlab.table import functions, nn_functions, operator
+from autogradlab.table import explained, functions, nn_functions, operator
 from autogradlab.tensor import Tensor, wrap
 
 from .contract import dot
@@ -348,6 +348,6 @@ def instance_norm(
 
 
 for _fn in (layer_norm, rms_norm, group_norm, batch_norm, instance_norm):
-    nn_functions[_fn.__name__] = _fn
+    nn_functions[_fn.__name__] = explained(_fn)
 for _fn in (layer_norm, rms_norm):
-    functions[_fn.__name__] = _fn
+    functions[_fn.__name__] = explained(_fn)

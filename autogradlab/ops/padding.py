@@ -4,7 +4,7 @@ Source: https://pytorch.org/docs/stable/generated/torch.nn.functional.pad.html
 """
 
 from autogradlab import dtypes, errors
-from autogradlab.table import functions, nn_functions, operator
+from autogradlab.table import explained, functions, nn_functions, operator
 
 
 def ends(pad, ndim: int) -> list:
@@ -148,5 +148,5 @@ def pad(input, pad, mode: str = "constant", value=None):
     return repeated_pad.function(input, pad, mode)
 
 
-nn_functions["pad"] = pad
+nn_functions["pad"] = explained(pad)
 functions["constant_pad_nd"] = lambda input, pad, value=0: constant_pad.function(input, pad, value)

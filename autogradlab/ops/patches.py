@@ -7,18 +7,19 @@ from functools import lru_cache
 from itertools import product
 from math import prod
 
-from autogradlab.table import nn_functions, operator
+from autogradlab.table import explained, nn_functions, operator
 
 from .kinds import floating_or_bool
+from .shape import sizes
 
 
 def spread(value, n: int, name: str) -> tuple:
     """One number for all dimensions, or one for each."""
-    values = (value,) if isinstance(value, int) else tuple(value)
+    values = sizes((value,))
     if len(values) == 1:
         values *= n
     if len(values) != n:
-        raise RuntimeError(f"expected {name} to be a single integer value or a list of {n} values, got {list(value)}.")
+        raise RuntimeError(f"expected {name} to be a single integer value or a list of {n} values, got {list(values)}.")
     return values
 
 
@@ -164,4 +165,4 @@ def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
     return col2im.function(input, output_size, **options)
 
 
-nn_functions["unfold"], nn_functions["fold"] = unfold, fold
+nn_functions["unfold"], nn_functions["fold"] = explained(unfold), explained(fold)

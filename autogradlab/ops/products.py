@@ -10,6 +10,7 @@ from autogradlab.tensor import Tensor
 from .copy import to
 from .diagonals import diagonal
 from .join import cat, roll, stack
+from .kinds import need_tensors
 from .linalg import bmm, dot, mm, refuse, swapped
 from .out import takes_out
 from .shape import broadcast_tensors, expand, permute, reshape
@@ -239,6 +240,7 @@ public(einsum)
 
 def kron(input, other):
     """Every element of one tensor times the whole other, block by block."""
+    need_tensors("kron", input=input, other=other)
     n = max(input.dim(), other.dim())
     a, b = ([1] * (n - t.dim()) + list(t.shape) for t in (input, other))
     left = reshape(input, [k for size in a for k in (size, 1)])
@@ -255,6 +257,7 @@ def vdot(input, other):
 @autocasts("cross")
 def cross(input, other, dim=None):
     """The cross product of vectors of three elements along a dimension (the first of size 3 unless said)."""
+    need_tensors("cross", input=input, other=other)
     if dim is None:
         size = shapes.broadcast_shapes(tuple(input.shape), tuple(other.shape))
         dim = next((d for d, n in enumerate(size) if n == 3), None)

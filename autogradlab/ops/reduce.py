@@ -8,6 +8,7 @@ import math
 import warnings
 
 from autogradlab import dtypes, errors, shapes
+from autogradlab.convert import number
 from autogradlab.dispatch import call
 from autogradlab.table import method, operator
 
@@ -22,7 +23,7 @@ from .shape import expand
 
 def axes(input, dim) -> tuple[int, ...] | None:
     """The dimensions to reduce, counted from 0; None for all of them."""
-    if dim is None or (not isinstance(dim, int) and len(dim) == 0):
+    if dim is None or isinstance(dim, (tuple, list)) and not dim:
         return None
     wrapped = shapes.wrap_dims(dim, input.dim())
     return wrapped if input.shape else None
@@ -189,7 +190,7 @@ def _prod_samples(make):
 
 def _one_dim(name: str):
     def arguments(input, dim=None, keepdim=False, *, dtype=None):
-        if dim is not None and not isinstance(dim, int):
+        if dim is not None and not hasattr(dim, "__index__"):
             raise TypeError(f"{name}(): argument 'dim' must be int, not {type(dim).__name__}.")
         return _reduction(input, dim, keepdim, dtype=dtype)
 
@@ -226,7 +227,7 @@ def _truth(name: str, says: str):
         return in_order(xp, getattr(xp, name)(a != 0, axis=dim, keepdims=keepdim))
 
     def arguments(input, dim=None, keepdim=False):
-        if dim is not None and not isinstance(dim, int) and not len(dim):
+        if isinstance(dim, (tuple, list)) and not dim:
             return (input,), {"dim": (), "keepdim": bool(keepdim)}  # over no dimension: element by element
         return (input,), {"dim": axes(input, dim), "keepdim": bool(keepdim)}
 
@@ -277,6 +278,7 @@ class norm:
     def arguments(input, p=2, dim=None, keepdim=False, dtype=None):
         if p == "fro":
             p = 2
+        p = number(p, "p")
         if not isinstance(p, (int, float)):
             raise RuntimeError(f"norm: order {p!r} is not supported: give a number, math.inf or 'fro'.")
         inputs, options = _reduction(input, dim, dtype=dtype)

@@ -10,7 +10,7 @@ from .elementary import zeros_like
 from .gather import _along, _coordinates, blanked, corner, gathered, padded, scatter_zeros
 from .index import checked, index_backward, index_put_, setitem
 from .index import index as at_positions
-from .kinds import held
+from .kinds import held, need_tensors
 from .shape import expand, reshape
 
 REDUCTIONS = ("sum", "prod", "mean", "amax", "amin")
@@ -318,6 +318,7 @@ def put(input, index, source, accumulate=False):
 
 def put_(self, index, source, accumulate=False):
     """Write (or add) the elements of `source` at flat positions."""
+    need_tensors("put_", index=index, source=source)
     if index._dtype is not dtypes.int64:
         raise RuntimeError(f"put_(): Expected a long tensor for index, but got {index._dtype}.")
     if source.numel() != index.numel():

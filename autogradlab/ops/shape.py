@@ -6,7 +6,7 @@ from autogradlab import dtypes, errors, shapes, views
 from autogradlab.dispatch import NOTHING, call_view_by, make_node
 from autogradlab.modes import NO_GRAD, state
 from autogradlab.size import Size
-from autogradlab.table import alias, method, operator, public
+from autogradlab.table import alias, explained, method, operator, public
 from autogradlab.tensor import Tensor, view_of
 
 from .copy import pack
@@ -14,13 +14,14 @@ from .copy import pack
 
 def sizes(args) -> tuple:
     """Sizes or dims given one by one or as one sequence."""
-    if len(args) == 1 and hasattr(args[0], "__iter__") and not isinstance(args[0], (str, Tensor)):
+    if len(args) == 1 and hasattr(args[0], "__iter__") and not isinstance(args[0], (str, dict, Tensor)):
         args = args[0]
     try:
         return tuple(map(operator_index, args))
     except TypeError:
-        wrong = next(n for n in args if not hasattr(n, "__index__"))
-        raise TypeError(f"a size must be an integer, but got {type(wrong).__name__}: {wrong!r}.") from None
+        wrong = next((n for n in args if isinstance(n, Tensor) or not hasattr(n, "__index__")), args)
+        what = errors.describe(wrong) if isinstance(wrong, Tensor) else f"{type(wrong).__name__}: {wrong!r}"
+        raise TypeError(f"a size must be an integer, but got {what}. (Of a tensor, give its .tolist().)") from None
 
 
 def _view_samples(make):
@@ -124,8 +125,8 @@ def _place_reshaped(source, *args):
 method(_view_method, "view")
 method(reshape)
 public(lambda input, shape: reshape(input, shape), "reshape")
-method(lambda self, other: view.function(self, tuple(other.shape)), "view_as")
-method(lambda self, other: reshape(self, tuple(other.shape)), "reshape_as")
+method(explained(lambda self, other: view.function(self, tuple(other.shape)), "view_as"), "view_as")
+method(explained(lambda self, other: reshape(self, tuple(other.shape)), "reshape_as"), "reshape_as")
 
 
 def flatten(input, start_dim: int = 0, end_dim: int = -1):
@@ -146,6 +147,8 @@ def flatten(input, start_dim: int = 0, end_dim: int = -1):
 def unflatten(input, dim: int, sizes):
     """One dimension as several; one of the sizes may be -1."""
     dim, shape = shapes.wrap_dim(dim, input.dim()), tuple(input.shape)
+    if not shape or not len(sizes):
+        raise RuntimeError(f"unflatten: a dimension is cut into sizes, at least one: got {shape} and {tuple(sizes)}.")
     return view.function(input, shape[:dim] + shapes.infer_size(sizes, shape[dim]) + shape[dim + 1 :])
 
 
@@ -234,7 +237,7 @@ method(lambda self, *args, dims=None: permute.function(self, sizes(args if dims 
 def movedim(input, source, destination):
     """Move dimensions to other places; the rest keep their order."""
     n = input.dim()
-    source, destination = (shapes.wrap_dims((d,) if isinstance(d, int) else d, n) for d in (source, destination))
+    source, destination = (shapes.wrap_dims(d, n) for d in (source, destination))
     if len(source) != len(destination):
         raise RuntimeError(
             f"movedim: source has {len(source)} dims, destination has {len(destination)}: they must be as many."
@@ -335,7 +338,7 @@ class expand:
 
 
 method(lambda self, *size, implicit=False: expand.function(self, sizes(size)), "expand")
-method(lambda self, other: expand.function(self, tuple(other.shape)), "expand_as")
+method(explained(lambda self, other: expand.function(self, tuple(other.shape)), "expand_as"), "expand_as")
 
 
 def broadcast_to(input, size):

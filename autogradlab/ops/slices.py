@@ -2,6 +2,8 @@
 zeros.
 """
 
+from operator import index as operator_index
+
 from autogradlab import dtypes, errors, shapes
 from autogradlab.table import method, operator, public
 from autogradlab.tensor import Tensor
@@ -219,13 +221,14 @@ class strided_gather:
 
 def _split_sizes(size: int, parts):
     """The lengths of the pieces: equal ones, or as listed."""
-    if isinstance(parts, int):
+    if hasattr(parts, "__index__"):
+        parts = operator_index(parts)
         if parts == 0 == size:
             return [0]
         if parts <= 0:
             raise RuntimeError(f"split expects split_size be positive, got split_size={parts}.")
         return [min(parts, size - i) for i in range(0, max(size, 1), parts)]
-    parts = [int(p) for p in parts]
+    parts = list(sizes((parts,)))
     if sum(parts) != size or min(parts, default=0) < 0:
         raise RuntimeError(
             f"split_with_sizes expects split_sizes to sum exactly to {size} (the size of that dimension): got {parts}, "
@@ -272,6 +275,7 @@ def chunk(input, chunks: int, dim: int = 0):
     """The tensor cut along one dimension into at most `chunks` views of equal length (the last may be shorter)."""
     if not input.shape:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor: this one has no dimensions.")
+    chunks = operator_index(chunks)
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}.")
     size = input.shape[shapes.wrap_dim(dim, input.dim())]
@@ -317,7 +321,7 @@ class unfold:
     """All windows of `size` along one dimension, `step` apart, as a new last dimension; a view."""
 
     def arguments(input, dimension, size, step):
-        return (input,), {"dimension": dimension, "size": size, "step": step}
+        return (input,), {"dimension": dimension, "size": operator_index(size), "step": operator_index(step)}
 
     def geometry(shape, stride, offset, dimension, size, step):
         d = shapes.wrap_dim(dimension, len(shape))

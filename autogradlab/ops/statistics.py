@@ -237,7 +237,7 @@ def histc(input, bins=100, min=0, max=0):
         raise errors.not_implemented("histc", input._dtype)
     if bins <= 0:
         raise RuntimeError(f"histc(): bins must be > 0, but got {bins}.")
-    low, high = float(min), float(max)
+    bins, low, high = int(bins), float(min), float(max)
     values = input.detach().reshape(-1).cpu().to(dtypes.float64).host()
     if low == high == 0 and values.size:
         low, high = float(values.min()), float(values.max())
