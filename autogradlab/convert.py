@@ -105,11 +105,18 @@ def number(value, name: str = "value"):
     return value.__index__() if hasattr(type(value), "__index__") else value
 
 
+def need_64_bits(value) -> None:
+    """Refuse an integer that no dtype holds."""
+    if type(value) is int and not -(2**63) <= value < 2**64:
+        raise OverflowError(f"int too big to convert: {value} does not fit 64 bits; a float has room for it.")
+
+
 _numbers = {}  # those made lately: programs use few, over and over
 
 
 def _number(value, kind, mine, device) -> Tensor:
     """A 0-d tensor of the neighbour's dtype where the number fits in, else of its own; never written to."""
+    need_64_bits(value)
     gives_way = mine.is_half or mine.category < kind.category
     dtype = mine if not gives_way else dtypes.float32 if mine.is_half else kind
     if not gives_way and mine.category == dtypes.INT:  # what does not fit wraps round, as it does in the sum itself

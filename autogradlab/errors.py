@@ -133,7 +133,17 @@ def device_mismatch(name: str, tensors) -> RuntimeError:
     )
 
 
-def not_implemented(name: str, dtype) -> NotImplementedError:
+_REFUSED = {  # by name: not NotImplementedError, but what PyTorch raises
+    "neg": (RuntimeError, "Negation, the `-` operator, on a bool tensor is not supported: to invert a mask use `~`."),
+    "relu": (RuntimeError, "Boolean inputs not supported for relu: convert them with .float() first."),
+    "topk": (RuntimeError, "topk does not support bool dtypes: convert them with .int() first."),
+}
+
+
+def not_implemented(name: str, dtype) -> Exception:
+    if name in _REFUSED and not dtype.name.startswith("float8"):
+        kind, text = _REFUSED[name]
+        return kind(text)
     return NotImplementedError(
         f'"{name}" not implemented for {dtype.legacy_name!r}: {dtype.name} tensors '
         + (

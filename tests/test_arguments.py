@@ -1,4 +1,6 @@
-"""What stands for something else: NumPy's numbers and arrays, tensors where numbers, sizes or dimensions are expected."""
+"""What stands for something else: NumPy's numbers and arrays, tensors in the place of numbers, sizes or dimensions;
+out= for several results, NumPy's words, and the types of exceptions.
+"""
 
 import numpy as np
 import pytest
@@ -161,3 +163,125 @@ def test_a_tensor_contains_numbers_and_tensors():
             other in x  # noqa: B015
     with pytest.raises(RuntimeError, match="unflatten"):
         torch.tensor(3.0).unflatten(0, (1, 1))
+
+
+# out=, NumPy's words --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, **k: torch.sort(x, **k),
+        lambda x, **k: torch.topk(x, 2, **k),
+        lambda x, **k: torch.kthvalue(x, 2, **k),
+        lambda x, **k: torch.mode(x, **k),
+        lambda x, **k: torch.cummax(x, 0, **k),
+        lambda x, **k: torch.median(x, 1, **k),
+        lambda x, **k: torch.nanmedian(x, 1, **k),
+        lambda x, **k: torch.max(x, 0, **k),
+        lambda x, **k: torch.min(x, 0, **k),
+    ],
+)
+def test_several_results_go_into_several_tensors(call):
+    x = torch.tensor([[3.0, 1.0, 2.0], [4.0, 6.0, 5.0]])
+    values, indices = torch.empty(0), torch.empty(0, dtype=torch.int64)
+    made, expected = call(x, out=(values, indices)), call(x)
+    assert type(made) is type(expected) and made[0] is values and made[1] is indices
+    assert torch.equal(values, expected[0]) and torch.equal(indices, expected[1])
+    with pytest.raises(RuntimeError, match="Expected out tensor to have dtype"):
+        call(x, out=(values, torch.empty(0)))
+    with pytest.raises(TypeError, match="must be tuple of 2 Tensors"):
+        call(x, out=values)
+
+
+def test_out_of_searchsorted_has_the_dtype_of_its_result():
+    x = torch.tensor([1.0, 2.0])
+    assert torch.searchsorted(x, x, out=torch.empty(2, dtype=torch.int64)).tolist() == [0, 1]
+    for call in (torch.searchsorted, torch.bucketize):
+        with pytest.raises(RuntimeError, match="output tensor's dtype is wrong"):
+            call(x, x, out=torch.empty(2))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, **k: x.repeat_interleave(2, **k),
+        lambda x, **k: torch.chunk(x, 2, **k),
+        lambda x, **k: x.tensor_split(2, **k),
+        lambda x, **k: torch.narrow(x, start=0, length=1, **k),
+        lambda x, **k: x.unflatten(sizes=(3, 1), **k),
+        lambda x, **k: torch.take_along_dim(x, torch.zeros(2, 1, dtype=torch.int64), **k),
+        lambda x, **k: x.median(**k),
+        lambda x, **k: x.nanmedian(**k),
+        lambda x, **k: x.min(**k),
+        lambda x, **k: torch.diff(x, **k),
+        lambda x, **k: torch.cross(x, x + 1, **k),
+        lambda x, **k: torch.trapezoid(x, **k),
+        lambda x, **k: torch.quantile(x, 0.5, **k),
+        lambda x, **k: torch.nanmean(x, **k),
+        lambda x, **k: torch.var_mean(x, **k),
+        lambda x, **k: torch.aminmax(x, **k),
+    ],
+)
+def test_axis_is_dim(call):
+    x = torch.arange(6.0).reshape(2, 3)
+    made, expected = call(x, axis=1), call(x, dim=1)
+    for a, b in zip(*((r if isinstance(r, tuple) else (r,)) for r in (made, expected)), strict=True):
+        assert torch.equal(a, b)
+    assert x.max(axis=1, keepdims=True).values.shape == (2, 1)
+
+
+# Values and types -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda t, n: t + n,
+        lambda t, n: n - t,
+        lambda t, n: t / n,
+        lambda t, n: t < n,
+        lambda t, n: t**n,
+        lambda t, n: t.clone().fill_(n),
+        lambda t, n: t.clamp(n),
+        lambda t, n: torch.where(t > 0, t, n),
+    ],
+)
+def test_an_integer_of_more_than_64_bits_is_refused(call):
+    for t in (torch.tensor([1, 2]), torch.tensor([1.0, 2.0])):
+        with pytest.raises(OverflowError, match="int too big to convert"):
+            call(t, 10**20)
+
+
+def test_values_at_the_rims_of_functions():
+    x, half = torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.0], dtype=torch.float16)
+    assert torch.nn.functional.celu(-x, -1).tolist() == pytest.approx([-1.7182818, -6.389056])
+    assert torch.ldexp(half, torch.tensor([1, 20])).tolist() == [2, float("inf")]
+    assert torch.ldexp(half, torch.tensor([1, 2])).dtype is torch.float16
+    assert torch.ldexp(x.double(), torch.tensor([1, -1000])).tolist() == [2, 2.0**-999]
+    assert reversed(x).tolist() == [2, 1] and reversed(torch.tensor(1.0)).item() == 1
+    assert torch.tensor(2.5).mT.item() == 2.5
+    made = torch.heaviside(x.requires_grad_(), x)
+    assert made.requires_grad
+    with pytest.raises(RuntimeError, match="derivative for heaviside is not implemented"):
+        made.sum().backward()
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda x, b: -b, RuntimeError),
+        (lambda x, b: b.relu(), RuntimeError),
+        (lambda x, b: b.topk(1), RuntimeError),
+        (lambda x, b: ~x, TypeError),
+        (lambda x, b: x.bitwise_not(), NotImplementedError),
+        (lambda x, b: x & x, NotImplementedError),
+        (lambda x, b: x | 1, NotImplementedError),
+        (lambda x, b: torch.Generator().set_state(torch.zeros(3, dtype=torch.uint8)), RuntimeError),
+        (lambda x, b: torch.Generator().set_state(torch.zeros(3)), TypeError),
+    ],
+)
+def test_exceptions_are_of_pytorch_s_types(call, error):
+    with pytest.raises(error) as refused:
+        call(torch.tensor([1.0]), torch.tensor([True]))
+    assert refused.type is error

@@ -67,7 +67,7 @@ CONTENTS = """
                     .expand .expand_as .transpose_ .swapaxes_ .swapdims_ .t_ .squeeze_ .unsqueeze_
     slices:         select narrow as_strided split chunk unbind unfold .as_strided_ .__iter__
     diagonals:      diagonal diag_embed diagflat tril tril_ triu triu_ trace diag
-    join:           cat() concat() concatenate() stack() flip roll tile meshgrid() .repeat
+    join:           cat() concat() concatenate() stack() flip roll tile meshgrid() .repeat .__reversed__
     pieces:         atleast_1d() atleast_2d() atleast_3d() block_diag() hsplit vsplit dsplit tensor_split
                     split_with_sizes fliplr flipud rot90 repeat_interleave cartesian_prod() combinations tril_indices()
                     triu_indices() hstack() vstack() dstack() column_stack() row_stack()

@@ -131,7 +131,7 @@ class celu:
         return (input,), options
 
     def kernel(xp, a, /, alpha):
-        return xp.where(a > 0, a, xp.expm1(xp.minimum(a / alpha, a.dtype.type(0))) * alpha)
+        return xp.where(a > 0, a, xp.expm1(xp.minimum(a, a.dtype.type(0)) / alpha) * alpha)
 
     def grad_a(g, a, alpha):
         return where(a > 0, g, g * exp(a * (a < 0) / alpha))

@@ -2,8 +2,9 @@
 
 from autogradlab import dtypes
 from autogradlab.convert import common_dtype, operand
+from autogradlab.dispatch import call
 from autogradlab.operators import _binary_arguments
-from autogradlab.table import alias, operator, public
+from autogradlab.table import alias, method, operator, public
 from autogradlab.tensor import Tensor
 
 from . import samples
@@ -73,13 +74,23 @@ bitwise_or = _bitwise("bitwise_or", "bitwise_or", ("__or__", "__ror__", "__ior__
 bitwise_xor = _bitwise("bitwise_xor", "bitwise_xor", ("__xor__", "__rxor__", "__ixor__"), "Bits (or bools) set in one.")
 
 
-@operator(pointwise=True, in_place=True, accepts=_whole, symbols=("__invert__",),
+@operator(pointwise=True, in_place=True, accepts=_whole,
           samples=lambda make: [((make.bools(2, 3),), {}), ((make.ints(0, 9, (2, 3)),), {})])  # fmt: skip
 class bitwise_not:
     """The other bits; for bools, the other value."""
 
     def kernel(xp, a, /):
         return xp.logical_not(a) if a.dtype.kind == "b" else ~a
+
+
+def _invert(self):
+    """~x: the other bits, or the other truth value."""
+    if self._dtype.is_floating_point:
+        raise TypeError(f"~ (operator.invert) is only implemented on integer and Boolean tensors: got {self._dtype}.")
+    return call(bitwise_not, (self,))
+
+
+method(_invert, "__invert__")
 
 
 def _shift(name: str, function: str, symbols, says: str):

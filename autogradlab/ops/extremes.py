@@ -14,7 +14,8 @@ from . import samples
 from .choose import maximum, minimum
 from .elementary import passed
 from .gather import scatter_zeros
-from .kinds import in_order, need_tensors, not_bool
+from .kinds import in_order, need_tensors, not_bool, numpy_words
+from .out import takes_out
 from .reduce import axes, count, every, restored, sum
 
 min_result = return_type("min", "values indices")
@@ -111,13 +112,12 @@ max_all, min_all = _whole("max", "max"), _whole("min", "min")
 
 
 def _extreme(name, at, whole, pairwise):
-    def extreme(input, dim=None, keepdim=False, *, axis=None, other=None, out=None):
+    def extreme(input, dim=None, keepdim=False, *, other=None):
         need_tensors(name, input=input)
-        dim = dim if axis is None else axis
         if dim is None and other is None and keepdim:
             raise TypeError(f"{name}(): keepdim=True needs dim: which dimension to keep, with size 1.")
         if isinstance(dim, Tensor) or other is not None:
-            return pairwise.function(input, dim if other is None else other, out=out)
+            return pairwise.function(input, dim if other is None else other)
         return whole.function(input) if dim is None else at.function(input, dim, keepdim)
 
     extreme.__name__ = extreme.__qualname__ = name
@@ -125,7 +125,7 @@ def _extreme(name, at, whole, pairwise):
         f"The {name}imum of all elements; with dim, (values, indices) along that dimension; with another tensor, "
         f"element by element."
     )
-    return public(extreme, name, also_method=True)
+    return public(numpy_words(extreme), name, also_method=True, around=takes_out)
 
 
 _extreme("max", max_at, max_all, maximum)

@@ -13,7 +13,7 @@ from .copy import to
 from .create import tensor
 from .index import add_at, bounds, checked, index_backward
 from .index import index as at_positions
-from .kinds import add_up, need_tensors
+from .kinds import add_up, need_tensors, numpy_words
 from .out import takes_out
 from .shape import expand
 
@@ -294,6 +294,7 @@ class index_add:
         return at_positions(g, index, (dim,)) if g.ndim else expand(g, size=b_shape)
 
 
+@numpy_words
 def take_along_dim(input, indices, dim=None):
     """gather() whose index broadcasts with the input; without dim both count as flat."""
     need_tensors("take_along_dim", input=input, indices=indices)

@@ -108,6 +108,9 @@ class flip:
         return flip(g, dims=dims)
 
 
+method(lambda self: flip.function(self, 0) if self.shape else self, "__reversed__")
+
+
 @operator(
     moves=True,
     samples=lambda make: [((make(4, 3), 1, 0), {}), ((make(4, 3), 2), {}), ((make(4, 3), (1, -1), (0, 1)), {})],

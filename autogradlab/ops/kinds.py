@@ -6,9 +6,10 @@ import math
 import numpy
 
 from autogradlab import dtypes
-from autogradlab.convert import number
+from autogradlab.convert import need_64_bits, number
 from autogradlab.dispatch import NOTHING
-from autogradlab.operators import numbers_to_tensors
+from autogradlab.operators import NUMPY_WORDS, numbers_to_tensors
+from autogradlab.table import explained
 from autogradlab.tensor import Tensor
 
 pointwise = {"pointwise": True, "in_place": True}
@@ -85,6 +86,7 @@ def held(value, dtype):
     value = value.item() if hasattr(value, "item") else value
     if not isinstance(value, (bool, int, float)):
         raise TypeError(f"expected a number, but got {type(value).__name__}.")
+    need_64_bits(value)
     if dtype is dtypes.bool_:
         return bool(value)
     low, high = limits(dtype)
@@ -98,6 +100,19 @@ def held(value, dtype):
 def numbers(**options) -> dict:
     """Options that are numbers, as Python's: of NumPy's and of tensors without dimensions, what they stand for."""
     return {name: v if type(v) is float or type(v) is int else number(v, name) for name, v in options.items()}
+
+
+def numpy_words(fn):
+    """A function that also takes NumPy's words for dim and keepdim, as every operator does."""
+    fn = explained(fn)
+
+    @functools.wraps(fn)
+    def face(*args, **kwargs):
+        if "axis" in kwargs or "keepdims" in kwargs:
+            kwargs = {NUMPY_WORDS.get(name, name): value for name, value in kwargs.items()}
+        return fn(*args, **kwargs)
+
+    return face
 
 
 def in_order(xp, out):

@@ -8,7 +8,8 @@ from . import samples
 from .elementary import passed
 from .extremes import equal_or_nan
 from .gather import gather, scatter_zeros
-from .kinds import like, not_bool
+from .kinds import like, not_bool, numpy_words
+from .out import take_outs, takes_out
 from .reduce import restored, sum
 
 sort_result = return_type("sort", "values indices")
@@ -201,11 +202,13 @@ class median_all:
         return passed(g / sum(hit), hit)
 
 
+@numpy_words
 def median(input, dim=None, keepdim=False):
     """The middle element (of two, the lower): of all, or with dim (values, indices) along that dimension."""
     return median_all.function(input) if dim is None else median_at.function(input, dim, keepdim)
 
 
+@numpy_words
 def nanmedian(input, dim=None, keepdim=False):
     """The median of the elements that are not nan."""
     if not input._dtype.is_floating_point or not bool(input.isnan().any()):
@@ -220,8 +223,9 @@ def nanmedian(input, dim=None, keepdim=False):
 
 
 nanmedian_result = return_type("nanmedian", "values indices")
-public(median, also_method=True)
-public(nanmedian, also_method=True)
+public(median, also_method=True, around=takes_out)
+public(nanmedian, also_method=True, around=takes_out)
+take_outs(sort, topk, kthvalue, mode)
 
 
 def msort(input):

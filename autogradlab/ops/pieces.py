@@ -13,6 +13,7 @@ from .copy import to
 from .create import finish, zeros
 from .gather import index_select
 from .join import _meshgrid, cat, flip, stack
+from .kinds import numpy_words
 from .out import takes_out
 from .shape import reshape, transpose
 from .slices import narrow, split
@@ -107,6 +108,7 @@ alias("row_stack", "vstack")
 # Taking apart ---------------------------------------------------------------------------------------------------------
 
 
+@numpy_words
 def tensor_split(input, indices_or_sections, dim=0):
     """The tensor cut along a dimension into n parts (the first ones longer by one), or before the given indices."""
     if not input.dim():
@@ -194,6 +196,7 @@ for _fn in (fliplr, flipud, rot90):
 # Repeated and combined ------------------------------------------------------------------------------------------------
 
 
+@numpy_words
 def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
     """Each slice repeated (all as often, or as listed) along a dimension; without dim the tensor counts as flat."""
     if repeats is None:

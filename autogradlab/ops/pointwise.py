@@ -3,7 +3,7 @@
 import numpy
 
 from autogradlab import dtypes
-from autogradlab.convert import autocasts, number, operand
+from autogradlab.convert import autocasts, need_64_bits, number, operand
 from autogradlab.dispatch import NOTHING, call
 from autogradlab.operators import numbers_to_tensors
 from autogradlab.table import alias, method, operator, public
@@ -250,6 +250,7 @@ class pow_scalar:
     def arguments(input, exponent):
         if type(exponent) not in (int, float):
             exponent = number(exponent, "exponent")
+        need_64_bits(exponent)
         if isinstance(input, Tensor) and not input._dtype.is_floating_point:
             if isinstance(exponent, float):
                 input = input.to(dtypes.get_default_dtype())

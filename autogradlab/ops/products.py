@@ -10,7 +10,7 @@ from autogradlab.tensor import Tensor
 from .copy import to
 from .diagonals import diagonal
 from .join import cat, roll, stack
-from .kinds import need_tensors
+from .kinds import need_tensors, numpy_words
 from .linalg import bmm, dot, mm, refuse, swapped
 from .out import takes_out
 from .shape import broadcast_tensors, expand, permute, reshape
@@ -254,6 +254,7 @@ def vdot(input, other):
     return dot.function(input, other)
 
 
+@numpy_words
 @autocasts("cross")
 def cross(input, other, dim=None):
     """The cross product of vectors of three elements along a dimension (the first of size 3 unless said)."""
@@ -332,11 +333,13 @@ def vander(x, N=None, increasing=False):
     return stack.function(columns if increasing else columns[::-1], 1)
 
 
+@numpy_words
 def trapezoid(y, x=None, *, dx=None, dim=-1):
     """The integral of samples y at places x (or dx apart) along a dimension, by the trapezoidal rule."""
     return _strips(y, x, dx, dim).sum(dim) / 2
 
 
+@numpy_words
 def cumulative_trapezoid(y, x=None, *, dx=None, dim=-1):
     """The integral up to each sample, by the trapezoidal rule."""
     return _strips(y, x, dx, dim).cumsum(dim) / 2
@@ -361,6 +364,7 @@ def _strips(y, x, dx, dim):
     return (low + high) * (x.narrow(along, min(m, 1), max(m - 1, 0)) - x.narrow(along, 0, max(m - 1, 0)))
 
 
+@numpy_words
 def diff(input, n=1, dim=-1, prepend=None, append=None):
     """The differences of neighbours along a dimension, n times over."""
     if not input.dim():

@@ -26,6 +26,7 @@ class Generator:
 
     def __init__(self, device="cpu"):
         self.device = devices.resolve(device)
+        _ = self.device.backend  # an error, if there is no such device
         self._seed, self._random = 67280421310721, None
 
     @property
@@ -68,8 +69,12 @@ class Generator:
             raise TypeError("expected a torch.ByteTensor, as get_state() returns it.")
         import json
 
-        self._seed, state = json.loads(bytes(new_state.host()))
-        self.random.bit_generator.state = state
+        try:
+            seed, state = json.loads(bytes(new_state.host()))
+            self.random.bit_generator.state = state
+        except (ValueError, TypeError, KeyError):
+            raise RuntimeError("Invalid state: expected the bytes that get_state() of a Generator returns.") from None
+        self._seed = seed
         return self
 
     def clone_state(self) -> "Generator":

@@ -13,6 +13,7 @@ from .elementary import exp, log, zeros_like
 from .gather import scatter_zeros
 from .join import cat, flip
 from .kinds import chosen, floating, in_order
+from .out import take_outs
 
 
 def _running_samples(make):
@@ -102,6 +103,7 @@ cummin = _running_extreme(
     lambda a, b: a <= b,
     "The smallest element up to each one along a dimension, and where: (values, indices).",
 )
+take_outs(cummax, cummin)
 
 
 @operator(accepts=floating, samples=_running_samples)

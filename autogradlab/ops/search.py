@@ -9,7 +9,7 @@ from autogradlab.tensor import Tensor
 from .copy import to
 from .create import finish, tensor
 from .join import stack
-from .out import takes_out
+from .out import call_out, out_
 
 
 def _int64(array, beside) -> Tensor:
@@ -73,7 +73,7 @@ def isin(elements, test_elements, *, assume_unique=False, invert=False):
     return ~found if invert else found
 
 
-def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None):
+def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out=None):
     """Where in a sorted sequence (or each row of several) values would have to stand: before equal ones, or behind
     them (right).
     """
@@ -108,14 +108,17 @@ def searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=N
         rows = zip(table.reshape(-1, table.shape[-1]), wanted.reshape(-1, wanted.shape[-1]), strict=True)
         where = numpy.array([numpy.searchsorted(t, v, side) for t, v in rows]).reshape(wanted.shape)
     dtype = dtypes.int32 if out_int32 else dtypes.int64
-    return finish(numpy.asarray(where).astype(dtype.numpy), dtype, beside._device, False)
+    if out is not None and out._dtype is not dtype:
+        raise RuntimeError(f"torch.searchsorted(): output tensor's dtype is wrong: expected {dtype}, got {out._dtype}.")
+    made = finish(numpy.asarray(where).astype(dtype.numpy), dtype, beside._device, False)
+    return made if out is None else call_out(out_, out, (made,))
 
 
-def bucketize(input, boundaries, *, out_int32=False, right=False):
+def bucketize(input, boundaries, *, out_int32=False, right=False, out=None):
     """Which of the intervals between sorted boundaries each element falls into."""
     if boundaries.dim() != 1:
         raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries.dim()}).")
-    return searchsorted(boundaries, input, out_int32=out_int32, right=right)
+    return searchsorted(boundaries, input, out_int32=out_int32, right=right, out=out)
 
 
 def unravel_index(indices, shape):
@@ -130,7 +133,5 @@ def unravel_index(indices, shape):
 
 public(unique, also_method=True)
 public(unique_consecutive, also_method=True)
-for _fn in (searchsorted, bucketize):
-    public(_fn, around=takes_out)
-for _fn in (isin, unravel_index):
+for _fn in (searchsorted, bucketize, isin, unravel_index):
     public(_fn)

@@ -10,6 +10,7 @@ from autogradlab.table import alias, explained, method, operator, public
 from autogradlab.tensor import Tensor, view_of
 
 from .copy import pack
+from .kinds import numpy_words
 
 
 def sizes(args) -> tuple:
@@ -144,6 +145,7 @@ def flatten(input, start_dim: int = 0, end_dim: int = -1):
     return reshape(input, shape[:first] + (shapes.numel(shape[first : last + 1]),) + shape[last + 1 :])
 
 
+@numpy_words
 def unflatten(input, dim: int, sizes):
     """One dimension as several; one of the sizes may be -1."""
     dim, shape = shapes.wrap_dim(dim, input.dim()), tuple(input.shape)
@@ -259,6 +261,8 @@ method(
 
 def _matrix_transpose(self):
     """The last two dimensions swapped."""
+    if not self.dim():
+        return transpose.function(self, 0, 0)
     if self.dim() < 2:
         raise RuntimeError(
             f"tensor.mT is only supported on matrices or batches of matrices: got a {self.dim()}-D tensor."

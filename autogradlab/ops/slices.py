@@ -8,7 +8,7 @@ from autogradlab import dtypes, errors, shapes
 from autogradlab.table import method, operator, public
 from autogradlab.tensor import Tensor
 
-from .kinds import add_up
+from .kinds import add_up, numpy_words
 from .shape import in_place_view, sizes
 
 
@@ -113,6 +113,7 @@ class slice_backward:
         return g[_at(g.ndim, dim, slice(start, stop, step))]
 
 
+@numpy_words
 def narrow(input, dim: int, start: int, length: int):
     """`length` indices of one dimension from `start` on."""
     if not input.dim():
@@ -271,6 +272,7 @@ class split:
         return whole
 
 
+@numpy_words
 def chunk(input, chunks: int, dim: int = 0):
     """The tensor cut along one dimension into at most `chunks` views of equal length (the last may be shorter)."""
     if not input.shape:

@@ -17,6 +17,7 @@ from .copy import to
 from .create import finish, tensor
 from .extremes import amax, amin
 from .gather import gather
+from .kinds import numpy_words
 from .order import sort
 from .out import takes_out
 from .reduce import _reduction, mean, over, spread_arguments, std, sum, var
@@ -37,6 +38,7 @@ class nansum:
         return over(g, a_shape, dim, keepdim) * (a == a)
 
 
+@numpy_words
 def nanmean(input, dim=None, keepdim=False, *, dtype=None):
     """The mean of the elements that are not nan."""
     if not input._dtype.is_floating_point:
@@ -64,6 +66,7 @@ def _with_mean(name: str, node: str, spread, says: str):
     flags = {"outputs": return_type(name, "result mean"), "multi_output": True, "public": (), "samples": spread.samples}
     op = operator(node=node, **flags)(type(f"{name}_", (), block))
 
+    @numpy_words
     def face(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
         return tuple(op.function(input, dim, unbiased, keepdim, correction=correction))
 
@@ -75,6 +78,7 @@ var_mean = _with_mean("var_mean", "VarMeanBackward0", var, "The variance and the
 std_mean = _with_mean("std_mean", "StdMeanBackward0", std, "The standard deviation and the mean.")
 
 
+@numpy_words
 def aminmax(input, *, dim=None, keepdim=False):
     """The smallest and the largest element, of all or along a dimension; equal ones share the gradient."""
     dim = () if dim is None else dim
@@ -82,12 +86,13 @@ def aminmax(input, *, dim=None, keepdim=False):
 
 
 public(nanmean, also_method=True, around=takes_out)
-public(aminmax, also_method=True)
+public(aminmax, also_method=True, around=takes_out)
 
 
 # Quantiles ------------------------------------------------------------------------------------------------------------
 
 
+@numpy_words
 @autocasts("quantile")
 def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear"):
     """The value below which the fraction q of the elements lies, of all or along a dimension; several q at once stand
@@ -96,6 +101,7 @@ def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear"):
     return _quantile("quantile", input, q, dim, keepdim, interpolation, skip_nan=False)
 
 
+@numpy_words
 @autocasts("nanquantile")
 def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear"):
     """quantile() of the elements that are not nan."""

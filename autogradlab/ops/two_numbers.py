@@ -13,7 +13,7 @@ from .choose import where
 from .elementary import exp, exp2, flat, log, passed, zeros_like
 from .kinds import binary, both_tensors, floating, need_tensors, not_bool, number_second
 from .out import takes_out
-from .pointwise import mul, pow
+from .pointwise import mul, no_formula, pow
 
 
 @operator(**binary, floats=True, samples=samples.positive_pairs)
@@ -134,6 +134,12 @@ class heaviside:
     def kernel(xp, a, b, /):
         return xp.where(a == 0, b, (a > 0).astype(a.dtype)) if a.dtype.kind != "b" else a | b
 
+    def grad_a(g):
+        no_formula("heaviside")
+
+    def grad_b(g):
+        no_formula("heaviside")
+
 
 @operator(pointwise=True, in_place=True, accepts=floating, samples=samples.pairs)
 class nextafter:
@@ -164,10 +170,16 @@ gcd = _of_integers("gcd", "The greatest common divisor.")
 lcm = _of_integers("lcm", "The least common multiple.")
 
 
+def _power_of_two(input, other):
+    """2 ** other, in the dtype of the input where it is a float and the exponents are integers."""
+    exact = input._dtype.is_floating_point and not other._dtype.is_floating_point
+    return pow(2.0, other.to(input._dtype) if exact else other)
+
+
 def ldexp(input, other):
     """input * 2 ** other."""
     need_tensors("ldexp", input=input, other=other)
-    return mul.function(input, pow(2.0, other))
+    return mul.function(input, _power_of_two(input, other))
 
 
 def float_power(input, exponent):
@@ -177,7 +189,8 @@ def float_power(input, exponent):
 
 
 def ldexp_(self, other):
-    return mul.write(self, pow(2.0, other))
+    need_tensors("ldexp_", other=other)
+    return mul.write(self, _power_of_two(self, other))
 
 
 def float_power_(self, exponent):
