@@ -13,7 +13,7 @@ from .choose import where
 from .elementary import exp, exp2, flat, log, passed, zeros_like
 from .kinds import binary, both_tensors, floating, need_tensors, not_bool, number_second
 from .out import takes_out
-from .pointwise import mul, no_formula, pow
+from .pointwise import mul, pow
 
 
 @operator(**binary, floats=True, samples=samples.positive_pairs)
@@ -133,12 +133,6 @@ class heaviside:
 
     def kernel(xp, a, b, /):
         return xp.where(a == 0, b, (a > 0).astype(a.dtype)) if a.dtype.kind != "b" else a | b
-
-    def grad_a(g):
-        no_formula("heaviside")
-
-    def grad_b(g):
-        no_formula("heaviside")
 
 
 @operator(pointwise=True, in_place=True, accepts=floating, samples=samples.pairs)
