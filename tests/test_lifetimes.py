@@ -6,8 +6,10 @@ import weakref
 import pytest
 
 import autogradlab as torch
-from autogradlab import nn
+from autogradlab import late, nn
 from autogradlab.utils.checkpoint import checkpoint
+
+late.load_all()  # loading a file leaves work to the collector; what is looked at here is what programs make
 
 
 @pytest.fixture(autouse=True)
