@@ -15,9 +15,10 @@ they use plain arithmetic and operators of the table, which take both.
 
 import functools
 
+import numpy
+
 from . import dtypes, errors
-from .backends import namespace
-from .backends.numpy import NumpyBackend as host
+from .backends import host, namespace
 from .convert import operand
 from .dispatch import NOTHING, call, call_into, call_out, call_view, call_views
 from .graph import OpNode, op_node, own_copy, saved_attribute
@@ -184,16 +185,15 @@ class Operator:
 
     def _direct(self) -> dict:
         """For each dtype whose operands need no conversion: the dtype of the result.  `call`'s one question."""
-        if callable(self.result) and self.result is not dtypes.of_sum:
+        of_sum = self.result is dtypes.of_sum  # of floats their own: those to be summed in another come converted to it
+        if callable(self.result) and not of_sum:
             return {}
         usual = [
             d for d in dtypes.ALL
             if (self.moves or not d.is_half and d not in dtypes.FLOAT8)
             and (d.is_floating_point or not self.floats) and (self.accepts is None or self.accepts(d))
         ]  # fmt: skip
-        if self.result is dtypes.of_sum:  # floats that shall be summed in another dtype come here converted to it
-            return {d: d for d in usual if d.is_floating_point}
-        return {d: self.result or d for d in usual}
+        return {d: d if of_sum else self.result or d for d in usual if d.is_floating_point or not of_sum}
 
     def result_dtype(self, common, options):
         """The dtype of the result, from the operands' common one."""
@@ -238,16 +238,16 @@ class Operator:
         """From formulas: with Tensors a recorded call, with raw arrays the kernel alone."""
         operands, xp = args[0] if self.variadic else args, None
         for a in operands:
-            if type(a) is host.array:
-                xp = host.xp
+            if type(a) is numpy.ndarray:
+                xp = host
             elif isinstance(a, Tensor):
                 return self.function(*args, **options)
         return self.kernel(xp or namespace(operands), *operands, **options)
 
     def bind(self, args, kwargs):
         """(tensors, options) of a public call; errors name the operator and the argument."""
-        if kwargs and ("axis" in kwargs or "keepdims" in kwargs):  # NumPy's words, which PyTorch takes too
-            kwargs = {NUMPY_WORDS.get(name, name): value for name, value in kwargs.items()}
+        if kwargs:
+            kwargs = pytorch_words(kwargs)
         try:
             inputs, options = self.arguments(*args, **kwargs)
         except TypeError as exc:
@@ -295,6 +295,13 @@ class Operator:
         """The public in-place method: the result goes into the first tensor."""
         inputs, options = self.bind(args, kwargs)
         return call_into(self, args[0], inputs, options)  # not inputs[0], which may be a converted copy
+
+
+def pytorch_words(options: dict) -> dict:
+    """Options by PyTorch's names: axis and keepdims, NumPy's words, are dim and keepdim."""
+    if "axis" in options or "keepdims" in options:
+        return {NUMPY_WORDS.get(name, name): value for name, value in options.items()}
+    return options
 
 
 def without_usual(formula, needs: tuple, usual: dict) -> tuple:

@@ -8,7 +8,7 @@ import numpy
 from autogradlab import dtypes
 from autogradlab.convert import need_64_bits, number
 from autogradlab.dispatch import NOTHING
-from autogradlab.operators import NUMPY_WORDS, numbers_to_tensors
+from autogradlab.operators import numbers_to_tensors, pytorch_words
 from autogradlab.table import explained
 from autogradlab.tensor import Tensor
 
@@ -108,9 +108,7 @@ def numpy_words(fn):
 
     @functools.wraps(fn)
     def face(*args, **kwargs):
-        if "axis" in kwargs or "keepdims" in kwargs:
-            kwargs = {NUMPY_WORDS.get(name, name): value for name, value in kwargs.items()}
-        return fn(*args, **kwargs)
+        return fn(*args, **pytorch_words(kwargs))
 
     return face
 
